@@ -13,6 +13,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.models.hysteresis import coarse_positions
 from robot_dynamics_ros.robot_file.capabilities import follows_velocity, unseen_rotors
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ BURSTS = 0.1  # share of the seconds: a network that stops once in a while spoil
 # Rows at one extreme value of an effort in motion, and how often any other value may be among them: a current in coarse
 # steps is most often at a middle one
 CLIPPED, OTHERS = 100, 0.1
+# s in which no joint changes by a digit (three real arms: at most 7 ms); rad, times, share: steps of no encoder
+STOOD, FINE, FEW, MULTIPLE = 0.3, 5e-7, 8.0, 0.1
 NO_EFFORT = "effort{} is absent: the driver must fill the effort of every joint"
 
 
@@ -58,9 +61,12 @@ def findings(
 
 
 def coarse(robot: RobotFile, log: Log) -> str:
-    """A sentence about velocities that friction at rest follows, which are missing or come in coarse steps, or about
-    positions in steps too coarse for the robot file, which no velocities of their motors put right; "" without any.
+    """A sentence about positions that are commanded, about velocities that friction at rest follows, which are missing
+    or come in coarse steps, or about positions in steps too coarse for the robot file, which no velocities of their
+    motors put right; "" without any.
     """
+    if found := commanded(log):
+        return found
     if follows_velocity(robot):
         steps = _core.within_steps(log.time, log.q, log.qd)[3] if log.has("qd") else None
         return unseen_rotors(log.joint_names, steps)
@@ -88,6 +94,31 @@ def clipped(log: Log, least: int = CLIPPED) -> str:
         f"the effort stays at an extreme value while the joint moves ({', '.join(found)}): clipped, please check: "
         "what is beyond shows as contact; record it unclipped, or let the robot accelerate less"
     )
+
+
+def commanded(log: Log) -> str:
+    """A sentence about positions that stay to the last digit while the arm stands and the effort changes, although no
+    step of an encoder divides their changes in motion: what was commanded; "" elsewhere.
+    """
+    if not log.has("effort"):
+        return ""
+    change, moves = np.abs(np.diff(log.q, axis=0)), np.ptp(log.q, axis=0) > TRAVEL
+    works = np.abs(np.diff(log.effort, axis=0)).max(axis=1) > 0
+    stands = [(a, b) for a, b in runs((change == 0).all(axis=1)) if log.time[b] - log.time[a] > STOOD]
+    held = any(works[a:b].mean() > 0.5 for a, b in stands)
+    if not held or not moves.any() or not all(_stepless(x) for x in change[:, moves].T):
+        return ""
+    return (
+        "positions stay to the last digit while the arm stands: commanded ones, or a simulator's, please check; "
+        "friction at rest follows the measured ones: publish and record these"
+    )
+
+
+def _stepless(change: np.ndarray) -> bool:
+    """Whether the small ones of a joint's changes (N,) >= 0 [rad] are not multiples of the smallest, as counts are."""
+    smallest = change[change > 0].min()
+    times = change[(change > 0) & (change < FEW * smallest)] / smallest
+    return bool(smallest < FINE or np.abs(times - np.round(times)).mean() > MULTIPLE)
 
 
 def refuse(log: Log, robot: RobotFile, name: str, but: str = "") -> None:

@@ -74,12 +74,13 @@ class LiveGate:
                 self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
             self._found["order"] = self._order()
             if np.ptp(q[good], axis=0).max() > TRAVEL:
-                self.doubt = self._doubt(self._stamp[: self._count][good], q[good], known[0])
+                signals = {"q": q[good], "qd": known[0], "effort": known[1]}
+                self.doubt = self._doubt(self._stamp[: self._count][good], signals)
 
-    def _doubt(self, stamp: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> str:
+    def _doubt(self, stamp: np.ndarray, signals: dict[str, np.ndarray | None]) -> str:
         """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""
         names, (stamps, past, _, effort) = self._robot.joint_names, self._kept()
-        newest = Log(names, stamp, {"q": q} | ({} if qd is None else {"qd": qd}))
+        newest = Log(names, stamp, {name: x for name, x in signals.items() if x is not None})
         self._coarse = coarse(self._robot, newest) or self._coarse
         found = clipped(Log(names, stamps, {"q": past, "effort": effort}), CLIPPED)
         return "; ".join(filter(None, [found, self._coarse]))

@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.bags import segments
-from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts, clipped
+from robot_dynamics_ros.effort.joint_state import MIN_RATE, bursts, clipped, commanded
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.clock import regular
 from robot_dynamics_ros.identification.dataset.rows import held, loaded, usable
@@ -143,7 +143,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     notes: list[str] = []
     if loaded(log).all():
         raise DataError(f"{name}: the topic payload names a load in every row: record without one")
-    notes += filter(None, [clipped(log)])
+    notes += filter(None, [clipped(log), commanded(log)])
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
     log, counts = usable(log, robot)

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
 from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings
+from robot_dynamics_ros.effort.lag import PIECE, lags, late
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 
 ROWS, SECONDS = 2000, 1.0  # a verdict after either
 APART = 0.1  # s between two samples by which the order of the joints is judged, the newest SAMPLES of them
+LAGS = 12  # pieces in motion whose lags count
 CLIPPED = 20  # of SAMPLES, as CLIPPED of a recording
 
 
 class LiveGate:
     """Judges live samples in batches; a finding stands until samples show the contrary.
 
-    doubt: what `clipped` says of the newest samples in motion, and `coarse` of any: fast motion does not show steps.
+    doubt: what `clipped` says of the newest samples in motion, `late` of those of a minute of motion, and `coarse` of
+    any: fast motion does not show steps.
     """
 
     def __init__(self, robot: RobotFile) -> None:
@@ -31,6 +34,8 @@ class LiveGate:
         self._stamp = np.zeros(ROWS, np.int64)
         self._rows = np.zeros((3, ROWS, n))
         self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
+        self._piece: list[Log] = []  # batches of a PIECE in which the lags of its joints are looked for
+        self._lags: deque[list[np.ndarray]] = deque(maxlen=LAGS)
         self.doubt = self._coarse = ""
 
     @property
@@ -73,17 +78,31 @@ class LiveGate:
                 names = (self._robot.joint_names[j] for j in np.flatnonzero(seldom))
                 self._found["effort"] = NO_EFFORT.format(f" of {', '.join(names)}")
             self._found["order"] = self._order()
-            if np.ptp(q[good], axis=0).max() > TRAVEL:
-                signals = {"q": q[good], "qd": known[0], "effort": known[1]}
-                self.doubt = self._doubt(self._stamp[: self._count][good], signals)
+            signals = {k: x for k, x in zip(("q", "qd", "effort"), (q[good], *known), strict=True) if x is not None}
+            newest = Log(self._robot.joint_names, self._stamp[: self._count][good], signals)
+            if newest.has("effort"):
+                self._lag(newest)
+            if np.ptp(newest.q, axis=0).max() > TRAVEL:
+                self.doubt = self._doubt(newest)
 
-    def _doubt(self, stamp: np.ndarray, signals: dict[str, np.ndarray | None]) -> str:
+    def _lag(self, newest: Log) -> None:
+        """Add the last batch to the piece, and its lags once it is long enough, where joints show them."""
+        self._piece.append(newest)
+        stamp = np.concatenate([part.stamp_ns for part in self._piece])
+        if 0 <= stamp[-1] - stamp[0] < PIECE * 1e9:
+            return
+        shared = set.intersection(*(set(part.stored) for part in self._piece))
+        signals = {name: np.concatenate([part.get(name) for part in self._piece]) for name in shared}
+        if any(map(len, found := lags(self._robot, Log(newest.joint_names, stamp, signals)))):
+            self._lags.append(found)
+        self._piece.clear()
+
+    def _doubt(self, newest: Log) -> str:
         """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""
-        names, (stamps, past, _, effort) = self._robot.joint_names, self._kept()
-        newest = Log(names, stamp, {name: x for name, x in signals.items() if x is not None})
+        stamps, past, _, effort = self._kept()
         self._coarse = coarse(self._robot, newest) or self._coarse
-        found = clipped(Log(names, stamps, {"q": past, "effort": effort}), CLIPPED)
-        return "; ".join(filter(None, [found, self._coarse]))
+        found = clipped(Log(newest.joint_names, stamps, {"q": past, "effort": effort}), CLIPPED)
+        return "; ".join(filter(None, [found, late(self._robot, self._lags), self._coarse]))
 
     def _order(self) -> str:
         """Two joints under each other's names; "" while nothing shows it."""

@@ -17,6 +17,7 @@ from robot_dynamics_ros.bags.lerobot import write_dataset
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.effort.joint_state import clipped, coarse, refuse
+from robot_dynamics_ros.effort.lag import late_signals
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
@@ -136,7 +137,7 @@ def replay(
     load = np.nan_to_num(log.payload) if log.has("payload") else np.zeros((1, 4))  # 0: none is named
     for k in (np.abs(load[:, 0]).argmax(), np.abs(load[:, 1:]).max(axis=1).argmax()):
         refuse_units(load[k], robot)
-    blind = _sentence(clipped(log)) + _sentence(coarse(robot, log))
+    blind = [text for why in (clipped(log), coarse(robot, log), late_signals(robot, log)) for text in _sentence(why)]
     began = time.perf_counter()
     status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began

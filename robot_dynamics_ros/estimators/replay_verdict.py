@@ -38,7 +38,7 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
         doubts = reasons = [other]
         levels.append("bad")
     elif against is None:
-        torques, since = changes(result, robot)
+        torques, since = changes(result)
         doubts = [*since, *_doubts(result, summary)]
         guessed = "" if known else f"Friction of {robot} was not identified: the force is a rough one."
         lasting = summary["payload_or_bias"]

@@ -104,6 +104,19 @@ class Decision:
         beyond = (share - SIGNIFICANCE * std > FACTOR * (1 + load))[load < 1]
         return f"more than {FACTOR:g} times" if len(beyond) >= SEVERAL and beyond.all() else ""
 
+    def unlike(self, robot: RobotFile) -> np.ndarray:
+        """Slopes (n,) over those that the robot file declares, of joints where that is surely more than FACTOR, beside
+        a load that the file does not have, and FACTOR times that of every other joint; 0 elsewhere.
+        """
+        meaning, e, load = self.meaning or declared(robot), self.evidence, load_share(self.evidence, robot)
+        if not meaning.includes_gravity or not meaning.has_gain(robot):
+            return np.zeros(len(load))
+        unit, votes = np.broadcast_to(meaning.gain(robot), load.shape), self.votes & (load < 1)
+        share = np.where(votes, np.abs(e.gravity) / unit, 0.0)
+        far = share - SIGNIFICANCE * np.hypot(e.gravity_std / unit, e.stuck) > FACTOR * (1 + load)
+        usual = share[~far].max()
+        return np.where(far & (share > FACTOR * usual) & (usual > 0), share, 0.0)
+
     def ambiguity(self, robot: RobotFile) -> str:
         """What was found instead of a meaning, and what to do."""
         found = self.slopes(robot.joint_names)

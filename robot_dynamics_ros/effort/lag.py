@@ -84,7 +84,8 @@ def late(robot: RobotFile, pieces: Sequence[list[np.ndarray]]) -> str:
     """Whether the effort comes surely later than the robot file says, or the velocity later or earlier, and what to do;
     "" where neither does.
 
-    pieces: of `lags`, two arrays (K, 2) each. Their median by information, with 1.48 times the median deviation over the root of their number.
+    pieces: of `lags`, two arrays (K, 2) each. Their median by information, with 1.48 times the median deviation over
+    the root of their number.
     """
     effort, velocity = robot.drives.effort, robot.drives.velocity
     known = {"effort": effort.delay, "reported velocity": 0.0 if velocity is None else velocity.delay}

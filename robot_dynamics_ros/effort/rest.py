@@ -21,8 +21,8 @@ GUARD_NOISE = 2.0  # Nm
 
 
 class EffortRecognition:
-    """Averages resting samples into poses and decides on all of them; unit: that of the effort, "": any. Raises
-    CapabilityError without link masses.
+    """Averages resting samples into poses and decides on all of them; unit: that of the effort, "": any. last: the
+    decision on the last rest alone. Raises CapabilityError without link masses.
     """
 
     def __init__(self, robot: RobotFile, unit: str = "") -> None:
@@ -33,6 +33,7 @@ class EffortRecognition:
         self._rows: list[tuple[np.ndarray, np.ndarray]] = []
         self._moving: list[tuple[np.ndarray, np.ndarray]] = []
         self._begin = 0  # stamp of the first of them [ns]
+        self.last: Decision | None = None
 
     def add(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray) -> Decision | None:
         """One sample (n,) each [rad, rad/s or NaN, effort]; a decision after each rest that was long enough."""
@@ -42,6 +43,7 @@ class EffortRecognition:
         self._rows = [*self._rows, (q.copy(), effort.copy())] if still else []
         if len(self._rows) < REST_SAMPLES:
             return None
+        self.last = self._decided(EffortEvidence(stuck_friction(self._robot)), self._rows.copy())
         return self._decided(self._evidence, self._rows)
 
     def agrees(self, stamp_ns: int, q: np.ndarray, effort: np.ndarray) -> bool:
@@ -57,7 +59,8 @@ class EffortRecognition:
             return False
         decision = self._decided(self._moved, self._moving)
         meaning = decision.meaning
-        return meaning is not None and not decision.doubtful and meaning.same_as(declared(self._robot))
+        odd = decision.doubtful or decision.unlike(self._robot).any()
+        return meaning is not None and not odd and meaning.same_as(declared(self._robot))
 
     def _decided(self, evidence: EffortEvidence, rows: list[tuple[np.ndarray, np.ndarray]]) -> Decision:
         """What the mean of rows and the evidence before it show; the rows are gone."""

@@ -127,7 +127,7 @@ def test_an_effort_surely_far_from_the_declared_is_withheld_where_nothing_agreed
 def test_an_effort_without_a_meaning_is_also_told_on_the_console():
     estimates = beside_another_driver()
     for k in range(600 + REST_SAMPLES):
-        estimates.add_to(resting(GRAVITY * [1, 5, 2, 5, 1, 1] + 0.1 * (k % 7), k))
+        estimates.add_to(resting(GRAVITY * [1, 4, 2, 5, 1, 1] + 0.1 * (k % 7), k))
     assert estimates.diagnose()[0] == WARN
     ((text, limits),) = (said for said in estimates._node.log if "effort is ambiguous" in said[0])
     assert limits == {"once": True} and text.endswith("drives.effort in the robot file") and "--" not in text
@@ -160,11 +160,29 @@ def test_a_rest_is_seen_without_a_velocity_and_a_motion_is_none():
 
 
 @pytest.mark.parametrize("recognise", [True, False])
-def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
-    one, _ = watched(GRAVITY * [1, 1, -1, 1, 1, 1], recognise)
-    assert not one.withheld and "elbow_joint" in one.text
-    several, _ = watched(-GRAVITY, recognise)
-    assert several.withheld and "drives.effort.sign" in several.text and "--" not in several.text
+@pytest.mark.parametrize("factor", [-1.0, 10.0])
+def test_a_wrong_effort_of_one_joint_withholds_the_estimates_as_that_of_all(recognise, factor):
+    """Before, it was published beside a warning, 158 N off: one joint's torque is in all of the wrench."""
+    one = GRAVITY * np.where(np.arange(6) == 2, factor, 1.0)
+    watch, _ = watched(one, recognise)
+    assert watch.withheld and "elbow_joint" in watch.text and "--" not in watch.text
+    several, _ = watched(factor * GRAVITY, recognise)
+    assert several.withheld
+
+    def rest(effort, stamp, turn=0.0):
+        for k in range(REST_SAMPLES):
+            sample = resting(effort, k)
+            sample.q[0] += turn
+            sample.stamp_ns += stamp
+            watch.on_sample(sample)
+        return watch.withheld
+
+    assert not rest(GRAVITY, 10**9)
+    assert not rest(one, 2 * 10**9)  # may be a contact
+    assert not rest(GRAVITY, 3 * 10**9) and not rest(one, 4 * 10**9, 0.2)
+    assert rest(one, 5 * 10**9, 0.4) == (factor > 1)  # in two poses in a row only one joint's
+    assert not rest(GRAVITY, 6 * 10**9)
+    assert rest(one, 60 * 10**9)  # after a silence it is another driver's
 
 
 @pytest.mark.parametrize("recognise", [True, False])

@@ -190,7 +190,7 @@ class TorqueLoop {
       return EnableResult::start_mismatch;
     if (!guard_.enable(now_ns_)) return EnableResult::no_state;
     out_ = {};  // until the next state there is nothing desired but to be here
-    out_.q_d = record_.q;
+    out_.q_d = aim_ = record_.q;
     return EnableResult::done;
   }
 
@@ -222,7 +222,7 @@ class TorqueLoop {
     if (status == Status::dropped) return;  // the first state, or an older one
     record_.status = static_cast<int>(status);
     if (program_.mode() == TorqueMode::external || program_.mode() == TorqueMode::rest) return;
-    if (live() && away(s.q)) guard_.trip(GuardReason::tracking, false);
+    if (const GuardReason why = away(s.q, s.qd); why != GuardReason::none && live()) guard_.trip(why, false);
     if (status == Status::fault) {
       if (live()) guard_.trip(GuardReason::command_not_finite, true);
     } else {
@@ -231,11 +231,18 @@ class TorqueLoop {
   }
 
   // A joint is farther from where it should be than friction, payload or a light contact leave it: it is held, or its
-  // position is wrong.
-  bool away(const double* q) const noexcept {
-    for (int i = 0; i < n(); ++i)
-      if (std::fabs(out_.q_d[i] - q[i]) > TorqueProgram::largest_error) return true;
-    return false;
+  // position is wrong. One that repeats position and speed to the last digit while it should move does not measure:
+  // friction and contacts give way a little.
+  GuardReason away(const double* q, const double* qd) noexcept {
+    GuardReason found = GuardReason::none;
+    for (int i = 0; i < n(); ++i) {
+      if (q[i] != last_q_[i] || qd[i] != last_qd_[i]) aim_[i] = out_.q_d[i];
+      last_q_[i] = q[i];
+      last_qd_[i] = qd[i];
+      if (std::fabs(out_.q_d[i] - q[i]) > TorqueProgram::largest_error) found = GuardReason::tracking;
+      if (std::fabs(out_.q_d[i] - aim_[i]) > TorqueProgram::largest_repeat) return GuardReason::state_frozen;
+    }
+    return found;
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns) noexcept {
@@ -275,6 +282,7 @@ class TorqueLoop {
   std::vector<std::shared_ptr<const TorqueTrajectory>> kept_;  // of the requesting thread
   TorqueRecord record_;
   ProgramOutput out_;
+  std::array<double, max_joints> last_q_{}, last_qd_{}, aim_{};  // state before; where to be as it last changed
   std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0, host_ns_ = 0;
   bool stopped_ = false, no_program_ = false, lost_connection_ = false;
   std::atomic<const TorqueTrajectory*> in_use_{nullptr};

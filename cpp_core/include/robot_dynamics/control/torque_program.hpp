@@ -63,6 +63,7 @@ class TorqueProgram {
  public:
   static constexpr double start_tolerance = 0.05;  // rad between robot and trajectory at the start ...
   static constexpr double largest_error = 0.3;     // ... and on the way, beyond which torque ends
+  static constexpr double largest_repeat = 0.1;    // rad by which it moves on while a joint's state only repeats
 
   TorqueProgram(const ComputedTorque& tracking, const HandGuiding& guiding, const FrictionFeedforward& friction,
                 const ProgramOptions& options = {})

@@ -89,7 +89,7 @@ class LiveGate:
         """Add the last batch to the piece, and its lags once it is long enough, where joints show them."""
         self._piece.append(newest)
         stamp = np.concatenate([part.stamp_ns for part in self._piece])
-        if 0 <= stamp[-1] - stamp[0] < PIECE * 1e9:
+        if 0 < stamp[-1] - stamp[0] < PIECE * 1e9:
             return
         shared = set.intersection(*(set(part.stored) for part in self._piece))
         signals = {name: np.concatenate([part.get(name) for part in self._piece]) for name in shared}

@@ -149,6 +149,15 @@ def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(
         assert live(good) == ""
 
 
+def test_of_stamps_that_stand_still_nothing_is_kept():
+    log = measured(still(), noise=0.2)
+    log.stamp_ns[:] = log.stamp_ns[0]
+    gate = judged(log)
+    for _ in range(20):
+        gate._judge()
+    assert not gate._piece
+
+
 def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
     log = measured(moving(), noise=0.2)
     assert "effort is absent" in live(with_signals(log, effort=None))

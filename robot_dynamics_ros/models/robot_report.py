@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import friction_level, hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile
@@ -160,12 +160,17 @@ def _friction(result: Report) -> Iterator[Finding]:
 
 
 def _level(result: Report) -> Iterator[Finding]:
-    levels = FrictionModel.from_robot(result.robot).coulomb_level()
-    limits = result.robot.array_or("limits.torque", np.inf)
-    for name, level, limit in zip(result.robot.joint_names, levels, limits, strict=True):
-        if not level <= limit:
-            text = f"Coulomb friction of {level:g} Nm is beyond the torque limit of {limit:g} Nm: mNm?"
-            yield Finding("warning", f"friction.parameters [{name}]", text)
+    robot = result.robot
+    sizes = {"friction.parameters": (FrictionModel.from_robot(robot).coulomb_level(), "Coulomb friction")}
+    if robot.presliding is not None:
+        sizes["hysteresis.parameters"] = friction_level(robot), "friction"
+    for name in ("moving", "rest"):
+        sizes[f"residuals.{name}"] = robot.array_or(f"residuals.{name}", 0.0), "an error of the free arm"
+    for where, (size, what) in sizes.items():
+        for name, value, limit in zip(robot.joint_names, size, robot.array_or("limits.torque", np.inf), strict=True):
+            if not value <= limit:
+                text = f"{what} of {value:g} Nm is beyond the torque limit of {limit:g} Nm: mNm?"
+                yield Finding("warning", f"{where} [{name}]", text)
 
 
 def _turns(result: Report) -> Iterator[Finding]:

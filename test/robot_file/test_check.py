@@ -123,12 +123,13 @@ def test_an_unknown_limit_of_one_joint_hides_no_other():
     [
         ("limits.position_lower", -170.0, "-170 rad are 27 turns: degrees?"),
         ("friction.parameters.fc", 8200.0, "friction of 8200 Nm is beyond the torque limit of 150 Nm"),
+        ("residuals", {"source": "x", "moving": 200.0, "rest": 1.0}, "error of the free arm of 200 Nm is beyond the"),
         ("payload.mass", 50.0, "50 kg, but limits.payload is 5 kg"),
         ("payload", {"mass": 1.0, "inertia": [0.1, 0.0, 0.0, 0.1, 0.0, 0.5]}, "no body can have it"),
     ],
 )
 def test_numbers_in_a_wrong_unit_and_a_payload_that_is_none_are_warned_of(field, value, text):
-    found = report(load_robot("ur5e").with_updates({field: value})).findings
+    found = report(load_robot("ur5e").with_updates({field: value}, {"x": "test"})).findings
     assert {one.level for one in found} == {"warning"} and text in found[0].text
 
 

@@ -28,7 +28,7 @@ MIN_BLOCKS = 5
 RATIO = (0.2, 5.0)  # velocity over travel per time; 9.5 for rpm, 6 for rpm beside degrees, 57 for degrees
 JUMP = 3.0  # times the travel that the largest velocity makes in a step
 MIXED = 50  # steps, most of which go to and fro where two recordings lie between each other
-ALIKE = 0.5  # correlation of velocity and travel of a joint
+ALIKE = 0.5  # of velocity and travel of a joint: 0.5 where one is 3.7 times the other, 0 where one is zero
 TOUCH = 0.1  # of its RMS: the smallest absolute value of an effort that changes its sign is below
 LOAD = 3.0  # times the torque limit: the median effort of no joint
 MIN_RATE = 10.0  # Hz
@@ -55,8 +55,8 @@ def findings(
     else:
         found |= _effort(robot, q, effort)
     if qd is not None:
-        found |= _velocity(robot.joint_names, time, q, qd)
         found["stuck"] = _stuck(q, qd)
+        found |= _velocity(robot.joint_names, time, q, qd)
     return found
 
 
@@ -207,36 +207,37 @@ def _stuck(q: np.ndarray, qd: np.ndarray) -> str:
 
 
 def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, str]:
-    """Travel and integrated velocity over blocks: 1 for rad/s; otherwise a wrong unit, clock, joint or sign."""
+    """Travel t and integrated velocity i over blocks, of all joints together and of each that moves: 2 i t over
+    i^2 + t^2 is 1 for rad/s; otherwise a wrong unit, clock, joint or sign, or one of them is stuck.
+    """
     step = np.diff(time)
     period = float(np.median(step[step > 0])) if (step > 0).any() else np.inf
     k = max(1, round(BLOCK / period))
     good = np.concatenate([[0], np.cumsum((step <= 0) | (step > 10 * period))])[::k]
     path = np.vstack([np.zeros(q.shape[1]), np.cumsum(0.5 * (qd[1:] + qd[:-1]) * step[:, None], axis=0)])[::k]
     travel, integral = np.diff(q[::k], axis=0), np.diff(path, axis=0)
-    use = (np.diff(good) == 0)[:, None] & (np.abs(travel) > STEPS[0]) & (np.abs(travel) < STEPS[1])
-    enough = use.sum(axis=0) >= MIN_BLOCKS
-    if not enough.any():
-        return {}
-    travel, integral = np.where(use, travel, 0.0)[:, enough], np.where(use, integral, 0.0)[:, enough]
-    ratio = float(np.sqrt((integral**2).sum() / (travel**2).sum()))
-    if ratio == 0:
-        return {"velocity": "the velocity is zero while joints move: leave it empty where the driver does not know it"}
+    most, least = (size(np.abs(travel), np.abs(integral)) for size in (np.maximum, np.minimum))
+    use = (np.diff(good) == 0)[:, None] & (most > STEPS[0]) & (np.abs(travel) < STEPS[1])
+    enough = np.flatnonzero(use.sum(axis=0) >= MIN_BLOCKS)
     at, mixed = _jumps(time, q, qd, period)
-    if not RATIO[0] < ratio < RATIO[1]:
+    why = "the clock of the recorder stepped back, or two sources share the topic; leave these seconds out"
+    jumps = f"positions jump between {at[0]:.4g} and {at[-1]:.4g} s: {why}, or record again" if len(at) else ""
+    if mixed or not len(enough):
+        return {"velocity": jumps} if mixed else {}
+    travel, integral = (np.where(use, x, 0.0)[:, enough] for x in (travel, integral))
+    both = np.where(use & (least > 0), 1.0, 0.0)[:, enough]
+    ratio = float(np.sqrt(((both * integral) ** 2).sum() / max(((both * travel) ** 2).sum(), 1e-300)))
+    if not integral.any():
+        return {"velocity": "the velocity is zero while joints move: leave it empty where the driver does not know it"}
+    if both.any() and not RATIO[0] < ratio < RATIO[1]:
         wrong = "wrong unit of velocity or of the stamps" + ", or two sources share the topic" * bool(len(at))
         return {"velocity": f"reported velocity is {ratio:.3g} times the travel per time: {wrong}"}
-    power = (travel**2).sum(axis=0) * (integral**2).sum(axis=0)
-    alike = (travel * integral).sum(axis=0) / np.sqrt(np.maximum(power, 1e-300))
-    odd = [names[j] for j in np.flatnonzero(enough)[alike < ALIKE]]
-    causes = []
-    if odd and not mixed:
-        wrong = "names in another order than the numbers, or a sign"
-        causes.append(f"velocity of {', '.join(odd)} does not fit its position: {wrong}")
-    if len(at) and (odd or mixed):
-        why = "the clock of the recorder stepped back, or two sources share the topic; leave these seconds out"
-        causes.append(f"positions jump between {at[0]:.4g} and {at[-1]:.4g} s: {why}, or record again")
-    return {"velocity": "; or ".join(causes)}
+    alike = 2 * (travel * integral).sum(axis=0) / (travel**2 + integral**2).sum(axis=0)
+    odd = ", ".join(names[j] for j in enough[alike < ALIKE])
+    wrong = f"velocity of {odd} does not fit its position: one is stuck, names in another order, or a sign"
+    text = f"{wrong}; or {jumps}" if jumps else wrong
+    each = {f"velocity of {names[j]}": text * bool(fits < ALIKE) for j, fits in zip(enough, alike, strict=True)}
+    return {"velocity": ""} | each
 
 
 def _jumps(time: np.ndarray, q: np.ndarray, qd: np.ndarray, period: float) -> tuple[np.ndarray, bool]:

@@ -23,6 +23,7 @@ from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.signals import Sample
 
 ORDER = [1, 0, 2, 3, 4, 5]
+WRIST_2 = np.arange(6) == 4
 
 
 @cache
@@ -79,6 +80,8 @@ SPOILED = {
     "times the travel per time: wrong unit": lambda log: with_signals(log, qd=np.degrees(log.qd)),
     "velocity is zero while joints move": lambda log: with_signals(log, qd=0 * log.qd),
     "velocity of wrist_3_joint does not fit": lambda log: with_signals(log, qd=log.qd * [1, 1, 1, 1, 1, -1]),
+    "velocity of wrist_2_joint does not fit": lambda log: with_signals(log, q=np.where(WRIST_2, 0.1, log.q)),
+    "velocity of wrist_1_joint does not fit": lambda log: with_signals(log, qd=log.qd * [1, 1, 1, 10, 1, 1]),
     "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: with_signals(log, qd=log.qd[:, ORDER]),
     "the effort never changes": lambda log: with_signals(log, effort=0 * log.effort),
     "the effort of wrist_1_joint never changes": lambda log: with_signals(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
@@ -147,6 +150,15 @@ def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(
     for good in (log, with_signals(log, qd=None), turned.reordered(log.joint_names)):
         refuse(good, UR5E, "bag")
         assert live(good) == ""
+
+
+def test_what_one_joint_contradicts_stands_while_only_others_move():
+    """Of a joint whose velocity had the wrong sign estimates came back whenever it stood: 90 N."""
+    log = usual()
+    stands = (np.arange(6) == 2) & (log.time > 4.0)[:, None]
+    q, qd = np.where(stands, log.q[log.time <= 4.0][-1], log.q), np.where(stands, 0.0, log.qd)
+    bad = with_signals(log, q=q, qd=qd * [1, 1, -1, 1, 1, 1])
+    assert "velocity of elbow_joint does not fit" in live(bad)
 
 
 def test_of_stamps_that_stand_still_nothing_is_kept():

@@ -33,6 +33,23 @@ def late_signals(robot: RobotFile, log: Log) -> str:
     return late(robot, [lags(robot, log[part]) for part in np.split(np.arange(len(log)), edges)])
 
 
+def binned(log: Log) -> tuple[np.ndarray, ...] | None:
+    """Times (M,) [s] and means over BIN of q, its first and second derivative, effort and qd (M, n) of half a PIECE or
+    more, numbers that are not finite left out; None of samples with gaps or seldom ones.
+    """
+    signals = [getattr(log, name) for name in ("q", "qd", "effort") if log.has(name)]
+    log = log[np.isfinite(np.hstack(signals)).all(axis=1)]
+    first = np.flatnonzero(np.diff(np.floor(log.time / BIN), prepend=-1.0))
+    step = np.diff(log.time)
+    if len(first) < PIECE / BIN / 2 or step.max() > 5 * BIN or step.min() < 0:
+        return None
+    count = np.diff(first, append=len(log))
+    t, *means = (np.add.reduceat(x, first).T / count for x in (log.time, log.q, log.effort, log.qd))
+    q, effort, qd = (mean.T for mean in means)
+    v = np.gradient(q, t, axis=0)
+    return t, q, v, np.gradient(v, t, axis=0), effort, qd
+
+
 def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
     """Lags [s] of effort and velocity behind the positions in a PIECE, with their information [1/s^2], (K, 2) each,
     of the joints that show them; none of samples with gaps.
@@ -41,20 +58,9 @@ def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
     every L of LAGS; the parabola through the three least sums of squares is lowest at the lag. The velocity:
     qd = g v + o - L a.
     """
-    nothing = [np.empty((0, 2))] * 2
-    if robot.links is None:
-        return nothing
-    signals = [getattr(log, name) for name in ("q", "qd", "effort") if log.has(name)]
-    log = log[np.isfinite(np.hstack(signals)).all(axis=1)]
-    first = np.flatnonzero(np.diff(np.floor(log.time / BIN), prepend=-1.0))
-    step = np.diff(log.time)
-    if len(first) < PIECE / BIN / 2 or step.max() > 5 * BIN or step.min() < 0:
-        return nothing
-    count = np.diff(first, append=len(log))
-    t, *means = (np.add.reduceat(x, first).T / count for x in (log.time, log.q, log.effort, log.qd))
-    q, effort, qd = (mean.T for mean in means)
-    v = np.gradient(q, t, axis=0)
-    a = np.gradient(v, t, axis=0)
+    if robot.links is None or (means := binned(log)) is None:
+        return [np.empty((0, 2))] * 2
+    t, q, v, a, effort, qd = means
     links = RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a)
     inside = (t + LAGS[0] >= t[0]) & (t + LAGS[-1] <= t[-1])
     found: list[list[tuple[float, float]]] = [[], []]

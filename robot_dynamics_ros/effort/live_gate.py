@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.effort.decision import decide
+from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
 from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings
-from robot_dynamics_ros.effort.lag import PIECE, lags, late
+from robot_dynamics_ros.effort.lag import PIECE, binned, lags, late
+from robot_dynamics_ros.effort.rest import stuck_friction
+from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
@@ -17,15 +21,16 @@ if TYPE_CHECKING:
 
 ROWS, SECONDS = 2000, 1.0  # a verdict after either
 APART = 0.1  # s between two samples by which the order of the joints is judged, the newest SAMPLES of them
-LAGS = 12  # pieces in motion whose lags count
+LAGS, SIGN = 12, 4  # pieces in motion whose lags count, and that show the signs of the effort
 CLIPPED = 20  # of SAMPLES, as CLIPPED of a recording
 
 
 class LiveGate:
     """Judges live samples in batches; a finding stands until samples show the contrary.
 
-    doubt: what `clipped` says of the newest samples in motion, `late` of those of a minute of motion, and `coarse` of
-    any: fast motion does not show steps.
+    The signs of the efforts are judged in motion, too: at a later rest a wrong one may be a contact. doubt: what
+    `clipped` says of the newest samples in motion, `late` of those of a minute of motion, and `coarse` of any: fast
+    motion does not show steps.
     """
 
     def __init__(self, robot: RobotFile) -> None:
@@ -36,6 +41,8 @@ class LiveGate:
         self._past: deque[tuple[int, np.ndarray]] = deque(maxlen=SAMPLES)  # stamp, (q, qd, effort)
         self._piece: list[Log] = []  # batches of a PIECE in which the lags of its joints are looked for
         self._lags: deque[list[np.ndarray]] = deque(maxlen=LAGS)
+        self._motion, self._moved = EffortEvidence(stuck_friction(robot)), 0  # of so many pieces
+        self._doubtful = set[str]()
         self.doubt = self._coarse = ""
 
     @property
@@ -93,9 +100,32 @@ class LiveGate:
             return
         shared = set.intersection(*(set(part.stored) for part in self._piece))
         signals = {name: np.concatenate([part.get(name) for part in self._piece]) for name in shared}
-        if any(map(len, found := lags(self._robot, Log(newest.joint_names, stamp, signals)))):
+        piece = Log(newest.joint_names, stamp, signals)
+        if any(map(len, found := lags(self._robot, piece))):
             self._lags.append(found)
+            self._sign(piece)
         self._piece.clear()
+
+    def _sign(self, piece: Log) -> None:
+        """Joints whose effort is reversed, after SIGN pieces in motion: gravity and friction show it, or one of them
+        twice in a row.
+        """
+        if (means := binned(piece)) is None:
+            return
+        model, (_, q, v, a, effort, _) = RobotModel(self._robot.chain(), self._robot.joint_names), means
+        gravity = model.gravity(q)
+        self._motion.add_motion(gravity, model.rnea(q, v, a) - gravity, v, a, effort)
+        self._moved += 1
+        if self._moved < SIGN:
+            return
+        decision = decide(self._motion.evidence(), self._robot)
+        names = ", ".join(sorted({*decision.flipped, *(set(decision.doubtful) & self._doubtful)}))
+        self._found["sign"] = names and (
+            f"the effort of {names} is reversed in motion, as gravity and friction show; check drives.effort.sign and "
+            "the order of the efforts"
+        )
+        self._doubtful = set(decision.doubtful)
+        self._motion, self._moved = EffortEvidence(stuck_friction(self._robot)), 0
 
     def _doubt(self, newest: Log) -> str:
         """Of the last batch, and of the samples in _past, which are long enough to show an effort at its bounds."""

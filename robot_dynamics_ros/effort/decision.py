@@ -2,8 +2,8 @@
 
 Unit and gravity: unit.py. Sign, per joint, by two indicators: the rigid body (the slope on gravity, or where gravity
 does not show the inertia, which is positive) and the dissipation of sliding friction (on the link side of the gear,
-where friction does not show, the inertia). A sign is flipped only where both say so beyond SIGNIFICANCE standard
-deviations.
+where friction hardly shows, the inertia, if friction does not contradict it). A sign is flipped only where both say so
+beyond SIGNIFICANCE standard deviations.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ def _indicators(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What gravity, inertia and friction say about each joint's sign (n,): 1, -1, or 0 where they are not sure.
 
-    On the link side, where friction does not show, inertia is the second indicator instead of it.
+    On the link side, where friction hardly shows, inertia is the second indicator instead of it, unless friction surely
+    contradicts it: gravity and inertia of a wrist that carries nothing are both of where the file has its centre.
     """
     unit = np.where(np.isfinite(gain), gain, 1.0)
     gravity = sure_sign(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
@@ -182,7 +183,9 @@ def _indicators(
     inertia = sure_sign(e.inertial, np.hypot(e.inertial_std, SIGN_ERROR * unit))
     if robot.drives.effort.includes_rotor_inertia:  # otherwise what is left of the rotors' may be negative
         inertia = np.where(inertia == 0, sure_sign(e.inertia, e.inertia_std), inertia)
-    friction = sure_sign(e.friction, e.friction_std) if robot.drives.torque_side == "motor" else inertia
+    friction = sure_sign(e.friction, e.friction_std)
+    if robot.drives.torque_side == "link":
+        friction = np.where(inertia == -friction, 0.0, inertia)
     return gravity, inertia, friction
 
 

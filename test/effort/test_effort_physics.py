@@ -108,6 +108,21 @@ def test_one_inertia_is_not_two_witnesses_where_torque_is_sensed_behind_the_gear
     assert "--effort" in behind_the_gear(-1.0).refused  # gravity of five joints says the opposite: refused
 
 
+@pytest.mark.parametrize(("friction", "sign"), [(0.18, 1.0), (0.0, -1.0)])
+def test_friction_of_a_bearing_keeps_a_sign_that_a_wrong_centre_of_mass_turns(friction, sign):
+    """Seven torque sensors; the centre of the last link, of 0.5 kg, is 1 cm to the other side than in the file: so its
+    gravity and inertia have the other sign, but the friction of its bearing takes energy out.
+    """
+    last = np.arange(7) == 6
+    slope, std, nothing = np.where(last, -1.0, 1.0), np.full(7, 0.1), (np.full(7, np.nan), np.full(7, np.inf))
+    felt = np.where(last, friction, 0.0), np.full(7, 0.004)
+    inertia = np.where(last, -0.005, 0.5), np.full(7, 0.001)
+    size = np.full(7, 5.0)
+    evidence = Evidence(slope, std, *nothing, *felt, *inertia, np.zeros(7), size, size, np.full(7, 1000))
+    decision = decide(evidence, load_robot("fr3"))
+    assert np.array_equal(decision.signs, np.where(last, sign, 1.0)) and not decision.refused
+
+
 def test_noise_flips_nothing():
     """Efforts that hold neither gravity nor friction: no evidence, the signs of the robot file."""
     noise = np.random.default_rng(0).normal(0.0, 20.0, LOG.effort.shape)

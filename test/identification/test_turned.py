@@ -9,8 +9,8 @@ from synthetic import TRUTH, UR5E, carrying, excitation, synthetic_log, torque
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.turned import refuse_turned
-from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.arm.turned import refuse_turned, ways
+from robot_dynamics_ros.identification.dataset.motion import Motion, stack
 from robot_dynamics_ros.identification.dataset.recording import recording
 
 RIGID = RigidModel(UR5E)
@@ -57,6 +57,22 @@ def test_masses_a_tool_and_an_effort_of_another_sign_are_no_turned_joint(tool):
     one = motion(tool=tool)
     for sign in np.vstack([np.ones(6), 1.0 - 2.0 * np.eye(6)]):
         refuse_turned(RIGID, replace(one, effort=sign * one.effort), "bag")
+
+
+def test_what_one_joint_alone_shows_is_no_turned_joint_before_it():
+    """As friction of the last joint that repeats itself from pick to place: weight beyond a joint loads the joint."""
+    one, truth, way = motion(tool=1.0), carrying(1.0, (0.04, 0.02, 0.06), TRUTH), np.where(np.arange(6) == 4, -1.0, 1.0)
+    other = torque(UR5E, truth, way * one.q, way * one.qd, way * one.qdd, RIGID.gravity)
+    loud = np.random.default_rng(0).normal(0.0, 3.0, one.q.shape) * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    effort = np.c_[one.effort[:, :5], other[:, 5]] + loud  # the others hardly contradict it
+    refuse_turned(RIGID, replace(one, effort=effort), "bag")
+
+
+def test_work_that_repeats_itself_is_not_surer_than_a_minute_of_it():
+    one = counted(motion(), 3, -1.0)
+    long = stack([one] * 4)
+    once, often = (ways(RIGID, m)[f"{UR5E.joint_names[3]} counting against its axis"][0] for m in (one, long))
+    assert once == pytest.approx(often, rel=0.2)
 
 
 def test_identify_refuses_a_recording_of_a_turned_wrist():

@@ -17,7 +17,8 @@ from robot_dynamics_ros.signals.speeds import MOVING
 
 WAYS = {text: (sign, zero) for text, (sign, zero, before) in OTHER_WAYS.items() if not before}
 WAYS["counting from a zero 180 deg away"] = 1.0, np.pi
-RATE, ROWS, SAMPLES = 25.0, 4000, 200  # Hz; samples that are compared at most, and of a moving joint at least
+# Hz; samples that are compared at most, a minute: what friction leaves grows as work repeats itself; least of a joint
+RATE, ROWS, SAMPLES = 25.0, 1500, 200
 WIDE = 0.2  # rad/s, width of a second friction step
 # of a way that is better than the robot file's: the logarithm of what it leaves less of each joint (RMS), times the
 # seconds that the joint moves, summed; and the share that it leaves of some joint. In the right way the largest sum was
@@ -47,7 +48,8 @@ def refuse_turned(rigid: RigidModel, motion: Motion, name: str) -> None:
 
 def ways(rigid: RigidModel, motion: Motion) -> dict[str, tuple[float, float]]:
     """By how much one joint that counts otherwise explains more, see SURE [s], and the smallest share left of a joint;
-    in words that name joint and way.
+    in words that name joint and way. The bodies beyond a joint load it and those before, and the next one shows its
+    zero: what is gained in others alone, as of friction that repeats itself from pick to place, is none of the way.
     """
     motion, n, names = thinned(motion.every(max(1, int(motion.rate / RATE))), ROWS), rigid.n, rigid.robot.joint_names
     moving = np.abs(motion.qd).T > MOVING
@@ -62,7 +64,10 @@ def ways(rigid: RigidModel, motion: Motion) -> dict[str, tuple[float, float]]:
         way[j], farther[j] = sign, zero
         grams = _signed(_grams(rigid, motion, joints, moving, way, farther), np.flatnonzero(joints == j))
         gain = max((usual - _left(one, count) for one in grams), key=lambda x: float(count @ x))
-        found[f"{names[j]} {text}"] = float(count @ gain) / motion.rate, float(np.exp(-gain.max()))
+        near = joints <= j + (zero != 0.0)
+        if near.any():
+            sums = float(count @ gain), float(count[near] @ gain[near])
+            found[f"{names[j]} {text}"] = min(sums) / motion.rate, float(np.exp(-gain[near].max()))
     return found
 
 

@@ -106,16 +106,18 @@ class Decision:
 
     def unlike(self, robot: RobotFile) -> np.ndarray:
         """Slopes (n,) over those that the robot file declares, of joints where that is surely more than FACTOR, beside
-        a load that the file does not have, and FACTOR times that of every other joint; 0 elsewhere.
+        a load that the file does not have, and FACTOR times that of every other joint; 0 of other joints, NaN where
+        nothing shows.
         """
         meaning, e, load = self.meaning or declared(robot), self.evidence, load_share(self.evidence, robot)
+        nothing, votes = np.full(len(load), np.nan), self.votes & (load < 1)
         if not meaning.includes_gravity or not meaning.has_gain(robot):
-            return np.zeros(len(load))
-        unit, votes = np.broadcast_to(meaning.gain(robot), load.shape), self.votes & (load < 1)
+            return nothing
+        unit = np.broadcast_to(meaning.gain(robot), load.shape)
         share = np.where(votes, np.abs(e.gravity) / unit, 0.0)
         far = share - SIGNIFICANCE * np.hypot(e.gravity_std / unit, e.stuck) > FACTOR * (1 + load)
-        usual = share[~far].max()
-        return np.where(far & (share > FACTOR * usual) & (usual > 0), share, 0.0)
+        usual = share[~far].max(initial=0.0)
+        return np.where(votes, np.where(far & (share > FACTOR * usual), share, 0.0), np.nan) if usual > 0 else nothing
 
     def ambiguity(self, robot: RobotFile) -> str:
         """What was found instead of a meaning, and what to do."""

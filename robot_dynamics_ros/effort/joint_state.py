@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -176,9 +177,8 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
         return {"effort": f"the effort never changes: {off}{advice}"}
     if still := [names[j] for j in np.flatnonzero(constant & moves)]:
         return {"effort": f"the effort of {', '.join(still)} never changes while the joint moves: {advice}"}
-    if both := _unsigned(q, effort):
-        turn = f"although {', '.join(names[j] for j in both)} turn both ways"
-        return {"effort": f"no effort is below zero {turn}: absolute values; the driver must give the effort its sign"}
+    if text := unsigned(names, q, effort):
+        return {"effort": text}
     if not unit.has_gain(robot):
         return {"effort": ""}
     gain = unit.gain(robot)
@@ -192,12 +192,17 @@ def _effort(robot: RobotFile, q: np.ndarray, effort: np.ndarray) -> dict[str, st
     }
 
 
-def _unsigned(q: np.ndarray, effort: np.ndarray) -> list[int]:
-    """Joints that turn both ways, two or more, whose efforts touch zero, where no effort at all is below zero."""
+def unsigned(names: Sequence[str], q: np.ndarray, effort: np.ndarray) -> str:
+    """A sentence about efforts (N, n) of which none is below zero, and which touch zero where two joints or more turn
+    both ways; "" without. q (N, n) [rad].
+    """
     back = np.minimum((q - np.minimum.accumulate(q)).max(axis=0), (np.maximum.accumulate(q) - q).max(axis=0)) > TRAVEL
     touch = effort.min(axis=0) < TOUCH * np.sqrt((effort**2).mean(axis=0))
     both = np.flatnonzero(back).tolist()
-    return both if len(both) > 1 and (effort >= 0).all() and touch[both].all() else []
+    if len(both) < 2 or not ((effort >= 0).all() and touch[both].all()):
+        return ""
+    turn = f"although {', '.join(names[j] for j in both)} turn both ways"
+    return f"no effort is below zero {turn}: absolute values; the driver must give the effort its sign"
 
 
 def _stuck(q: np.ndarray, qd: np.ndarray) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
-from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings
+from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings, unsigned
 from robot_dynamics_ros.effort.lag import PIECE, binned, lags, late
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -43,6 +43,7 @@ class LiveGate:
         self._lags: deque[list[np.ndarray]] = deque(maxlen=LAGS)
         self._motion, self._moved = EffortEvidence(stuck_friction(robot)), 0  # of so many pieces
         self._doubtful = set[str]()
+        self._shown = 0  # stamp at which another order of the joints was seen last [ns]
         self.doubt = self._coarse = ""
 
     @property
@@ -135,12 +136,17 @@ class LiveGate:
         return "; ".join(filter(None, [found, late(self._robot, self._lags), self._coarse]))
 
     def _order(self) -> str:
-        """Two joints under each other's names; "" while nothing shows it."""
+        """Two joints under each other's names, or efforts without a sign; "" while nothing has shown it for as long as
+        the samples in _past last.
+        """
         stamps, q, qd, effort = self._kept()
         if not len(stamps) or not (np.diff(stamps) > 0).all():
             return ""
         time = 1e-9 * (stamps - stamps[0])
-        return exchanged(self._robot, time, q, qd if np.isfinite(qd).all() else None, effort)
+        speed = qd if np.isfinite(qd).all() else None
+        found = unsigned(self._robot.joint_names, q, effort) or exchanged(self._robot, time, q, speed, effort)
+        self._shown = stamps[-1] if found else self._shown
+        return found or self._found.get("order", "") * bool(self._shown >= stamps[0])
 
     def _kept(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Stamps (M,) [ns], q, qd and effort (M, n) of _past."""

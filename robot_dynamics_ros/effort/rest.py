@@ -59,7 +59,7 @@ class EffortRecognition:
             return False
         decision = self._decided(self._moved, self._moving)
         meaning = decision.meaning
-        odd = decision.doubtful or decision.unlike(self._robot).any()
+        odd = decision.doubtful or (decision.unlike(self._robot) > 0).any()
         return meaning is not None and not odd and meaning.same_as(declared(self._robot))
 
     def _decided(self, evidence: EffortEvidence, rows: list[tuple[np.ndarray, np.ndarray]]) -> Decision:

@@ -164,6 +164,13 @@ def test_an_effort_that_is_reversed_later_is_seen_in_motion(joint):
     assert names in live(log) and bool(live(log)) == bool(names)
 
 
+def test_absolute_efforts_are_seen_live_in_motion_that_turns_slower_than_a_batch_lasts():
+    """128 N were published for good: within a second hardly two joints turn both ways."""
+    there = POSE + np.array([0.8, 0, 0, 0, 0, 0.8])
+    log = measured(through([POSE, there, POSE, there, POSE], rest=1.5, travel=2.0), noise=0.2)
+    assert "no effort is below zero" in live(with_signals(log, effort=np.abs(log.effort)))
+
+
 def test_what_one_joint_contradicts_stands_while_only_others_move():
     """Of a joint whose velocity had the wrong sign estimates came back whenever it stood: 90 N."""
     log = usual()

@@ -19,6 +19,7 @@ from robot_dynamics_ros.nodes.robot.stages import select
 
 JUDGED = 502  # samples of a second, after which they have passed
 FREE = np.full(6, 1e-3)  # Nm, without gravity; exactly zero is that of drives without power
+HANGS = np.array([0.3, 0.0, np.pi / 2, 0.0, 0.2, 0.0])  # the forearm; the upper arm is level
 AMPERE = 1 / UR5E.array("drives.torque_constant")
 
 
@@ -169,14 +170,16 @@ def test_a_wrong_effort_of_one_joint_withholds_the_estimates_as_that_of_all(reco
     several, _ = watched(factor * GRAVITY, recognise)
     assert several.withheld
 
-    def rest(effort, stamp, turn=0.0):
+    def rest(effort, stamp, turn=0.0, pose=POSE):
         for k in range(REST_SAMPLES):
             sample = resting(effort, k)
+            sample.q[:] = pose
             sample.q[0] += turn
             sample.stamp_ns += stamp
             watch.on_sample(sample)
         return watch.withheld
 
+    assert rest(MODEL.gravity(HANGS), 10**8, pose=HANGS)  # shows nothing of the elbow
     assert not rest(GRAVITY, 10**9)
     assert not rest(one, 2 * 10**9)  # may be a contact
     assert not rest(GRAVITY, 3 * 10**9) and not rest(one, 4 * 10**9, 0.2)
@@ -188,11 +191,11 @@ def test_a_wrong_effort_of_one_joint_withholds_the_estimates_as_that_of_all(reco
 @pytest.mark.parametrize("recognise", [True, False])
 def test_the_only_sign_that_shows_withholds_where_nothing_agreed_before(recognise):
     """The upper arm level, the forearm hangs: only the shoulder carries."""
-    watch, pose = EffortWatch(UR5E, recognise), np.array([0.3, 0.0, np.pi / 2, 0.0, 0.2, 0.0])
+    watch = EffortWatch(UR5E, recognise)
     for k, sign in enumerate([-1, 1, -1]):
         for i in range(REST_SAMPLES):
-            sample = resting(sign * MODEL.gravity(pose), k * REST_SAMPLES + i)
-            sample.q[:] = pose
+            sample = resting(sign * MODEL.gravity(HANGS), k * REST_SAMPLES + i)
+            sample.q[:] = HANGS
             watch.on_sample(sample)
         assert watch.withheld == (k == 0) and ("shoulder_lift_joint" in watch.text) == (sign < 0)
 

@@ -34,7 +34,7 @@ class EffortWatch:
         self.withheld = self.decided = False  # decided: a rest has been looked at
         self._agreed = False  # a rest had a meaning, or a motion that of the robot file
         self._stamp = 0  # of the last sample [ns]
-        self._pose, self._odd_joints = np.full(robot.n_joints, np.inf), np.zeros(robot.n_joints, bool)  # of a rest
+        self._pose, self._odd = np.full(robot.n_joints, np.inf), np.zeros(robot.n_joints)  # of a rest
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
         try:
             self._recognition: EffortRecognition | None = EffortRecognition(robot, unit)
@@ -55,18 +55,19 @@ class EffortWatch:
         self.judged = self.judged or decision is not None or self._agreed
         if decision is None or self._recognition.last is None:
             return False
-        return self._conclude(decision, self._odd(sample.q, self._recognition.last.unlike(self._robot)))
+        return self._conclude(decision, self._unlike(sample.q, self._recognition.last.unlike(self._robot)))
 
-    def _odd(self, q: np.ndarray, share: np.ndarray) -> str:
-        """Why slopes of single joints over the declared (n,; 0: as the others) are none of a contact in the pose q (n,)
-        of a rest; "" where they may be.
+    def _unlike(self, q: np.ndarray, share: np.ndarray) -> str:
+        """Why slopes of single joints over the declared (n,; 0: as the others, NaN: unknown) are none of a contact in
+        the pose q (n,) of a rest; "" where they may be.
         """
-        moved, odd, before = np.abs(q - self._pose).max() >= NEW_POSE, share > 0, self._odd_joints
-        self._pose, self._odd_joints = (q.copy() if moved else self._pose), odd
-        twice = moved and (odd == before).all()
-        if not odd.any() or (self._agreed and not self.withheld and not twice):
+        moved, again = np.abs(q - self._pose).max() >= NEW_POSE, ((share > 0) & (self._odd > 0)).any()
+        self._pose = q.copy() if moved else self._pose
+        self._odd = np.where(np.isnan(share), self._odd, share)
+        if not self._odd.any() or (self._agreed and not self.withheld and not (moved and again)):
             return ""
-        found = ", ".join(f"{self._robot.joint_names[j]} {share[j]:.2g}" for j in np.flatnonzero(odd))
+        names = self._robot.joint_names
+        found = ", ".join(f"{names[j]} {self._odd[j]:.2g}" for j in np.flatnonzero(self._odd))
         return f"effort of single joints is too large beside that of the others ({found} times what gravity needs)"
 
     def _conclude(self, decision: Decision, odd: str) -> bool:

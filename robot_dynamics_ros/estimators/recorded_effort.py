@@ -23,8 +23,8 @@ from robot_dynamics_ros.signals import Log
 def with_recorded_effort(
     log: Log, robot: RobotFile, effort: str, stated: str
 ) -> tuple[RobotFile, list[str], list[str]]:
-    """The robot with effort as the data mean it; what was changed or remains doubtful, as sentences; the ambiguous and
-    doubtful of them.
+    """The robot with effort as the data mean it; what was changed or remains doubtful, as sentences; the ambiguous of
+    them.
 
     stated: the unit that a table says (`stating`). Effort of single joints with a reversed sign is corrected in the
     log. Raises DataError where the signs of several joints are doubtful, the unit is off by 1000, or a current has
@@ -46,7 +46,7 @@ def with_recorded_effort(
     if (factors < 0).any():
         log.effort = log.effort * factors
     ambiguous = decision.ambiguity(robot)
-    doubts = [ambiguous + taken] * decision.ambiguous + [decision.warning] * bool(decision.warning)
+    doubts = [ambiguous + taken] if decision.ambiguous else []
     kept = {decision.warning: decision.warning, ambiguous: ambiguous + taken}
     said = [kept.get(text, f"{text}: taken as the data say") for text in found]
     return robot, [*said, *constants], doubts

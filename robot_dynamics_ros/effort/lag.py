@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 PIECE = 5.0  # s of samples that show a lag of every joint
-BIN, STEPS = 0.01, 10  # s that are averaged; bins whose difference is compared: less of a push and of friction is in it
-LAGS = np.arange(-6, 13) * BIN  # s
+# s that are averaged, by whole samples: a shift between samples would smooth their noise, and look better than none;
+# s whose difference is compared: less of a push and of friction is in it
+BIN, DIFFERENCE = 0.01, 0.1
+EARLIEST, LATEST = -0.06, 0.12  # s
 LEAST, VALUES = 40, 10  # bins in which a joint slides; joints of all pieces that show one lag
 # s, deviation beside the scatter: an effort that is 0 to 3 ms late seems 1 to 10 ms late on simulated UR5e, pushed a
 # third of the time, warm, worn, loaded, and up to 20 ms early on pushed stiff ones, so that early ones are not named
@@ -34,18 +36,19 @@ def late_signals(robot: RobotFile, log: Log) -> str:
 
 
 def binned(log: Log) -> tuple[np.ndarray, ...] | None:
-    """Times (M,) [s] and means over BIN of q, its first and second derivative, effort and qd (M, n) of half a PIECE or
-    more, numbers that are not finite left out; None of samples with gaps or seldom ones.
+    """Times (M,) [s] and means over BIN or little more of q, its first and second derivative, effort and qd (M, n) of
+    half a PIECE or more, numbers that are not finite left out; None of samples with gaps or seldom ones.
     """
     signals = [getattr(log, name) for name in ("q", "qd", "effort") if log.has(name)]
     log = log[np.isfinite(np.hstack(signals)).all(axis=1)]
-    first = np.flatnonzero(np.diff(np.floor(log.time / BIN), prepend=-1.0))
     step = np.diff(log.time)
-    if len(first) < PIECE / BIN / 2 or step.max() > 5 * BIN or step.min() < 0:
+    period = float(np.median(step)) if len(step) else np.inf
+    if not 0 < period <= 2 * BIN or len(log) * period < PIECE / 2 or step.max() > 5 * BIN or step.min() < 0:
         return None
-    count = np.diff(first, append=len(log))
-    t, *means = (np.add.reduceat(x, first).T / count for x in (log.time, log.q, log.effort, log.qd))
-    q, effort, qd = (mean.T for mean in means)
+    size = int(np.ceil(BIN / period - 0.1))
+    rows = len(log) // size * size
+    means = (x[:rows].reshape(-1, size, *x.shape[1:]).mean(axis=1) for x in (log.time, log.q, log.effort, log.qd))
+    t, q, effort, qd = means
     v = np.gradient(q, t, axis=0)
     return t, q, v, np.gradient(v, t, axis=0), effort, qd
 
@@ -54,29 +57,32 @@ def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
     """Lags [s] of effort and velocity behind the positions in a PIECE, with their information [1/s^2], (K, 2) each,
     of the joints that show them; none of samples with gaps.
 
-    The effort: differences over STEPS of effort(t + L) = c tanh(v / STEP) + d v + b a + k tau_links + o are fitted for
-    every L of LAGS; the parabola through the three least sums of squares is lowest at the lag. The velocity:
-    qd = g v + o - L a.
+    The effort: differences over DIFFERENCE of effort(t + L) = c tanh(v / STEP) + d v + b a + k tau_links + o are fitted
+    for every L of EARLIEST to LATEST; the parabola through the three least sums of squares is lowest at the lag. The
+    velocity: qd = g v + o - L a.
     """
     if robot.links is None or (means := binned(log)) is None:
         return [np.empty((0, 2))] * 2
     t, q, v, a, effort, qd = means
     links = RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a)
-    inside = (t + LAGS[0] >= t[0]) & (t + LAGS[-1] <= t[-1])
+    width = float(np.median(np.diff(t)))
+    shifts, steps = np.arange(round(EARLIEST / width), round(LATEST / width) + 1), round(DIFFERENCE / width)
+    place = np.arange(len(t))
+    inside = (place + shifts[0] >= 0) & (place + shifts[-1] < len(t))
     found: list[list[tuple[float, float]]] = [[], []]
     for j in range(q.shape[1]):
         slides = inside & (np.abs(v[:, j]) > SLIDING)
-        rows = np.flatnonzero(slides[STEPS:] & slides[:-STEPS] & (v[STEPS:, j] * v[:-STEPS, j] > 0))
+        rows = np.flatnonzero(slides[steps:] & slides[:-steps] & (v[steps:, j] * v[:-steps, j] > 0))
         if len(rows) < LEAST:
             continue
-        late = np.column_stack([np.interp(t + lag, t, effort[:, j]) for lag in LAGS])
+        late = np.column_stack([np.roll(effort[:, j], -shift) for shift in shifts])
         terms = np.column_stack([np.tanh(v[:, j] / STEP), v[:, j], a[:, j], links[:, j]])
-        left = _left(terms[rows + STEPS] - terms[rows], late[rows + STEPS] - late[rows])
+        left = _left(terms[rows + steps] - terms[rows], late[rows + steps] - late[rows])
         k = int(left.argmin())
-        if 0 < k < len(LAGS) - 1:
+        if 0 < k < len(shifts) - 1:
             bend = left[k - 1] - 2 * left[k] + left[k + 1]
-            lag = LAGS[k] + 0.5 * BIN * (left[k - 1] - left[k + 1]) / bend
-            found[0].append((lag, len(rows) * bend / BIN**2 / max(left[k], 1e-9 * bend)))
+            lag = width * (shifts[k] + 0.5 * (left[k - 1] - left[k + 1]) / bend)
+            found[0].append((lag, len(rows) * bend / width**2 / max(left[k], 1e-9 * bend)))
         speed = np.column_stack([v[slides, j], np.ones(slides.sum()), a[slides, j]])
         gain, _, slope = np.linalg.lstsq(speed, qd[slides, j], rcond=None)[0] if log.has("qd") else np.zeros(3)
         shown = gain**2 * _left(speed[:, :2], speed[:, 2:])[0]

@@ -20,7 +20,8 @@ PIECE = 5.0  # s of samples that show a lag of every joint
 # s that are averaged, by whole samples: a shift between samples would smooth their noise, and look better than none;
 # s whose difference is compared: less of a push and of friction is in it
 BIN, DIFFERENCE = 0.01, 0.1
-EARLIEST, LATEST = -0.06, 0.12  # s
+REACH = 0.12  # s, to both sides: what noise alone shows is then none in the mean
+AGREE = 0.02  # s within which half of the lags agree: of a slow motion, friction alone, they lay at 68 +- 23 ms
 LEAST, VALUES = 40, 10  # bins in which a joint slides; joints of all pieces that show one lag
 # s, deviation beside the scatter: an effort that is 0 to 3 ms late seems 1 to 10 ms late on simulated UR5e, pushed a
 # third of the time, warm, worn, loaded, and up to 20 ms early on pushed stiff ones, so that early ones are not named
@@ -58,7 +59,7 @@ def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
     of the joints that show them; none of samples with gaps.
 
     The effort: differences over DIFFERENCE of effort(t + L) = c tanh(v / STEP) + d v + b a + k tau_links + o are fitted
-    for every L of EARLIEST to LATEST; the parabola through the three least sums of squares is lowest at the lag. The
+    for every L within REACH; the parabola through the three least sums of squares is lowest at the lag. The
     velocity: qd = g v + o - L a.
     """
     if robot.links is None or (means := binned(log)) is None:
@@ -66,7 +67,7 @@ def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
     t, q, v, a, effort, qd = means
     links = RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a)
     width = float(np.median(np.diff(t)))
-    shifts, steps = np.arange(round(EARLIEST / width), round(LATEST / width) + 1), round(DIFFERENCE / width)
+    shifts, steps = np.arange(-round(REACH / width), round(REACH / width) + 1), round(DIFFERENCE / width)
     place = np.arange(len(t))
     inside = (place + shifts[0] >= 0) & (place + shifts[-1] < len(t))
     found: list[list[tuple[float, float]]] = [[], []]
@@ -108,9 +109,10 @@ def late(robot: RobotFile, pieces: Sequence[list[np.ndarray]]) -> str:
         if len(lag) < VALUES or not used:
             continue
         middle = _median(lag, weight)
-        spread = 1.48 * _median(np.abs(lag - middle), weight) * np.linalg.norm(weight) / weight.sum()
+        scatter = _median(np.abs(lag - middle), weight)
+        spread = 1.48 * scatter * np.linalg.norm(weight) / weight.sum()
         off, std = middle - said, float(np.hypot(spread, ERROR[what]))
-        if (off if what == "effort" else abs(off)) > SIGNIFICANCE * std:
+        if scatter < AGREE and (off if what == "effort" else abs(off)) > SIGNIFICANCE * std:
             how = f"{1e3 * abs(off):.0f} +- {1e3 * std:.0f} ms {'later' if off > 0 else 'earlier'}"
             delay = float(np.clip(middle, -LONGEST_DELAY, LONGEST_DELAY))
             write = f"write drives.effort.delay: {delay:.3f} into the robot file, and " if what == "effort" else ""

@@ -94,8 +94,7 @@ class Decision:
         meaning, e, v = declared(robot), self.evidence, self.votes
         if v.sum() < SEVERAL or not meaning.includes_gravity or not meaning.has_gain(robot):
             return ""
-        unit = np.broadcast_to(meaning.gain(robot), v.shape)[v]
-        share, std = np.abs(e.gravity[v]) / unit, np.hypot(e.gravity_std[v] / unit, e.stuck[v])
+        share, std = (x[v] for x in self._shares(meaning.gain(robot)))
         weight = 1 / std**2
         sure = (share @ weight) / weight.sum() + SIGNIFICANCE / np.sqrt(weight.sum()) < HALF
         if sure and (share < HALF).all():
@@ -109,15 +108,20 @@ class Decision:
         a load that the file does not have, and FACTOR times that of every other joint; 0 of other joints, NaN where
         nothing shows.
         """
-        meaning, e, load = self.meaning or declared(robot), self.evidence, load_share(self.evidence, robot)
+        meaning, load = self.meaning or declared(robot), load_share(self.evidence, robot)
         nothing, votes = np.full(len(load), np.nan), self.votes & (load < 1)
         if not meaning.includes_gravity or not meaning.has_gain(robot):
             return nothing
-        unit = np.broadcast_to(meaning.gain(robot), load.shape)
-        share = np.where(votes, np.abs(e.gravity) / unit, 0.0)
-        far = share - SIGNIFICANCE * np.hypot(e.gravity_std / unit, e.stuck) > FACTOR * (1 + load)
+        share, std = self._shares(meaning.gain(robot))
+        share = np.where(votes, share, 0.0)
+        far = share - SIGNIFICANCE * std > FACTOR * (1 + load)
         usual = share[~far].max(initial=0.0)
         return np.where(votes, np.where(far & (share > FACTOR * usual), share, 0.0), np.nan) if usual > 0 else nothing
+
+    def _shares(self, gain: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        """Absolute slopes on gravity over the gain of an effort, and their deviation (n,)."""
+        e = self.evidence
+        return np.abs(e.gravity) / gain, np.hypot(e.gravity_std / gain, e.stuck)
 
     def ambiguity(self, robot: RobotFile) -> str:
         """What was found instead of a meaning, and what to do."""

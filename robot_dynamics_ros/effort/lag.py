@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,13 +34,30 @@ def late_signals(robot: RobotFile, log: Log) -> str:
     if not log.has("effort"):
         return ""
     edges = np.flatnonzero(np.diff(np.floor(log.time / PIECE)) > 0) + 1
-    return late(robot, [lags(robot, log[part]) for part in np.split(np.arange(len(log)), edges)])
+    return late(robot, [lags(binned(robot, log[part])) for part in np.split(np.arange(len(log)), edges)])
 
 
-def binned(log: Log) -> tuple[np.ndarray, ...] | None:
-    """Times (M,) [s] and means over BIN or little more of q, its first and second derivative, effort and qd (M, n) of
-    half a PIECE or more, numbers that are not finite left out; None of samples with gaps or seldom ones.
+@dataclass(frozen=True)
+class Means:
+    """Times t (M,) [s], and means of q, effort and qd (NaN: not reported), derivatives v and a of q, and the torque of
+    the links at them (M, n).
     """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    effort: np.ndarray
+    qd: np.ndarray
+    links: np.ndarray
+
+
+def binned(robot: RobotFile, log: Log) -> Means | None:
+    """Means over BIN or little more of half a PIECE or more, numbers that are not finite left out; None of samples with
+    gaps or seldom ones, and without masses of the links.
+    """
+    if robot.links is None:
+        return None
     signals = [getattr(log, name) for name in ("q", "qd", "effort") if log.has(name)]
     log = log[np.isfinite(np.hstack(signals)).all(axis=1)]
     step = np.diff(log.time)
@@ -51,41 +69,41 @@ def binned(log: Log) -> tuple[np.ndarray, ...] | None:
     means = (x[:rows].reshape(-1, size, *x.shape[1:]).mean(axis=1) for x in (log.time, log.q, log.effort, log.qd))
     t, q, effort, qd = means
     v = np.gradient(q, t, axis=0)
-    return t, q, v, np.gradient(v, t, axis=0), effort, qd
+    a = np.gradient(v, t, axis=0)
+    return Means(t, q, v, a, effort, qd, RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a))
 
 
-def lags(robot: RobotFile, log: Log) -> list[np.ndarray]:
+def lags(means: Means | None) -> list[np.ndarray]:
     """Lags [s] of effort and velocity behind the positions in a PIECE, with their information [1/s^2], (K, 2) each,
-    of the joints that show them; none of samples with gaps.
+    of the joints that show them; none without means.
 
     The effort: differences over DIFFERENCE of effort(t + L) = c tanh(v / STEP) + d v + b a + k tau_links + o are fitted
     for every L within REACH; the parabola through the three least sums of squares is lowest at the lag. The
     velocity: qd = g v + o - L a.
     """
-    if robot.links is None or (means := binned(log)) is None:
+    if means is None:
         return [np.empty((0, 2))] * 2
-    t, q, v, a, effort, qd = means
-    links = RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a)
+    t, v, a, effort, qd = means.t, means.v, means.a, means.effort, means.qd
     width = float(np.median(np.diff(t)))
     shifts, steps = np.arange(-round(REACH / width), round(REACH / width) + 1), round(DIFFERENCE / width)
     place = np.arange(len(t))
     inside = (place + shifts[0] >= 0) & (place + shifts[-1] < len(t))
     found: list[list[tuple[float, float]]] = [[], []]
-    for j in range(q.shape[1]):
+    for j in range(v.shape[1]):
         slides = inside & (np.abs(v[:, j]) > SLIDING)
         rows = np.flatnonzero(slides[steps:] & slides[:-steps] & (v[steps:, j] * v[:-steps, j] > 0))
         if len(rows) < LEAST:
             continue
-        late = np.column_stack([np.roll(effort[:, j], -shift) for shift in shifts])
-        terms = np.column_stack([np.tanh(v[:, j] / STEP), v[:, j], a[:, j], links[:, j]])
-        left = _left(terms[rows + steps] - terms[rows], late[rows + steps] - late[rows])
+        shifted = np.column_stack([np.roll(effort[:, j], -shift) for shift in shifts])
+        terms = np.column_stack([np.tanh(v[:, j] / STEP), v[:, j], a[:, j], means.links[:, j]])
+        left = _left(terms[rows + steps] - terms[rows], shifted[rows + steps] - shifted[rows])
         k = int(left.argmin())
         if 0 < k < len(shifts) - 1:
             bend = left[k - 1] - 2 * left[k] + left[k + 1]
             lag = width * (shifts[k] + 0.5 * (left[k - 1] - left[k + 1]) / bend)
             found[0].append((lag, len(rows) * bend / width**2 / max(left[k], 1e-9 * bend)))
         speed = np.column_stack([v[slides, j], np.ones(slides.sum()), a[slides, j]])
-        gain, _, slope = np.linalg.lstsq(speed, qd[slides, j], rcond=None)[0] if log.has("qd") else np.zeros(3)
+        gain, _, slope = np.linalg.lstsq(speed, qd[slides, j], rcond=None)[0] if np.isfinite(qd).all() else np.zeros(3)
         shown = gain**2 * _left(speed[:, :2], speed[:, 2:])[0]
         if shown > 0:
             rest = _left(speed, qd[slides, j : j + 1])[0]

@@ -11,7 +11,7 @@ from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.joint_order import SAMPLES, TRAVEL, exchanged
 from robot_dynamics_ros.effort.joint_state import NO_EFFORT, clipped, coarse, findings, unsigned
-from robot_dynamics_ros.effort.lag import PIECE, binned, lags, late
+from robot_dynamics_ros.effort.lag import PIECE, Means, binned, lags, late
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.signals import Log, Sample
@@ -101,21 +101,18 @@ class LiveGate:
             return
         shared = set.intersection(*(set(part.stored) for part in self._piece))
         signals = {name: np.concatenate([part.get(name) for part in self._piece]) for name in shared}
-        piece = Log(newest.joint_names, stamp, signals)
-        if any(map(len, found := lags(self._robot, piece))):
+        means = binned(self._robot, Log(newest.joint_names, stamp, signals))
+        if means is not None and any(map(len, found := lags(means))):
             self._lags.append(found)
-            self._sign(piece)
+            self._sign(means)
         self._piece.clear()
 
-    def _sign(self, piece: Log) -> None:
+    def _sign(self, piece: Means) -> None:
         """Joints whose effort is reversed, after SIGN pieces in motion: gravity and friction show it, or one of them
         twice in a row.
         """
-        if (means := binned(piece)) is None:
-            return
-        model, (_, q, v, a, effort, _) = RobotModel(self._robot.chain(), self._robot.joint_names), means
-        gravity = model.gravity(q)
-        self._motion.add_motion(gravity, model.rnea(q, v, a) - gravity, v, a, effort)
+        gravity = RobotModel(self._robot.chain(), self._robot.joint_names).gravity(piece.q)
+        self._motion.add_motion(gravity, piece.links - gravity, piece.v, piece.a, piece.effort)
         self._moved += 1
         if self._moved < SIGN:
             return

@@ -4,15 +4,15 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, moving, push, still, through
+from force_bench import POSE, UR5E, measured, moving, still, through
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from stepwise import gated
 from synthetic import with_signals
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.joint_order import exchanged
 from robot_dynamics_ros.effort.joint_state import findings, refuse
-from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.read import read
@@ -20,7 +20,6 @@ from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.learning.batch import learn_batch
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.signals import Sample
 
 ORDER = [1, 0, 2, 3, 4, 5]
 WRIST_2 = np.arange(6) == 4
@@ -47,7 +46,7 @@ def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_live_and_a_warning_o
     sentence = "effort stays at an extreme value while the joint moves (shoulder_lift_joint -30): clipped"
     assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
     assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
-    assert (sentence in judged(log).doubt) == said
+    assert (sentence in gated(UR5E, log).doubt) == said
 
 
 @pytest.mark.parametrize(
@@ -70,9 +69,9 @@ def test_commanded_positions_are_a_doubt_of_replay_and_live_and_a_warning_of_ide
     sentence = "ositions stay to the last digit while the arm stands: commanded ones"
     assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
     assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
-    assert (sentence in judged(log).doubt) == said
+    assert (sentence in gated(UR5E, log).doubt) == said
     steady = with_signals(log, effort=0.0 * log.effort)  # while drives are off, or of a simulator without noise
-    assert sentence not in judged(steady).doubt
+    assert sentence not in gated(UR5E, steady).doubt
 
 
 SPOILED = {
@@ -95,18 +94,8 @@ SPOILED = {
 }
 
 
-def judged(log):
-    gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
-    for k in range(len(log)):
-        sample.stamp_ns = int(log.stamp_ns[k])
-        for name in ("q", "qd", "effort"):
-            setattr(sample, name, log.get(name)[k] if log.has(name) else np.nan)
-        gate.on_sample(sample)
-    return gate
-
-
 def live(log):
-    return judged(log).why
+    return gated(UR5E, log).why
 
 
 @pytest.mark.parametrize("words", SPOILED)
@@ -150,64 +139,6 @@ def test_what_is_good_passes_with_and_without_velocity_and_in_every_joint_order(
     for good in (log, with_signals(log, qd=None), turned.reordered(log.joint_names)):
         refuse(good, UR5E, "bag")
         assert live(good) == ""
-
-
-@pytest.mark.parametrize("joint", [None, 1, 5])
-def test_an_effort_that_is_reversed_later_is_seen_in_motion(joint):
-    """At rest it may be a contact: 316 N were published beside a note of a bias."""
-    log = measured(moving(62.0, amplitude=1.0), noise=0.2)
-    rows = (log.time > 10.0) & (log.time < 40.0)
-    push(log, np.outer(15.0 * (rows & (np.sin(2 * log.time) > 0)), [0.6, 0.0, -0.8, 0.0, 0.0, 0.0]))
-    if joint is not None:
-        log.effort[log.time > 10.0, joint] *= -1
-    names = "" if joint is None else f"effort of {UR5E.joint_names[joint]} is reversed"
-    assert names in live(log) and bool(live(log)) == bool(names)
-
-
-def test_absolute_efforts_are_seen_live_in_motion_that_turns_slower_than_a_batch_lasts():
-    """128 N were published for good: within a second hardly two joints turn both ways."""
-    there = POSE + np.array([0.8, 0, 0, 0, 0, 0.8])
-    log = measured(through([POSE, there, POSE, there, POSE], rest=1.5, travel=2.0), noise=0.2)
-    assert "no effort is below zero" in live(with_signals(log, effort=np.abs(log.effort)))
-
-
-def test_what_one_joint_contradicts_stands_while_only_others_move():
-    """Of a joint whose velocity had the wrong sign estimates came back whenever it stood: 90 N."""
-    log = usual()
-    stands = (np.arange(6) == 2) & (log.time > 4.0)[:, None]
-    q, qd = np.where(stands, log.q[log.time <= 4.0][-1], log.q), np.where(stands, 0.0, log.qd)
-    bad = with_signals(log, q=q, qd=qd * [1, 1, -1, 1, 1, 1])
-    assert "velocity of elbow_joint does not fit" in live(bad)
-
-
-def test_of_stamps_that_stand_still_nothing_is_kept():
-    log = measured(still(), noise=0.2)
-    log.stamp_ns[:] = log.stamp_ns[0]
-    gate = judged(log)
-    for _ in range(20):
-        gate._judge()
-    assert not gate._piece
-
-
-def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
-    log = measured(moving(), noise=0.2)
-    assert "effort is absent" in live(with_signals(log, effort=None))
-    gate, sample = LiveGate(UR5E), Sample(UR5E.joint_names)
-    for k in range(len(log)):
-        sample.stamp_ns, sample.q, sample.qd = int(log.stamp_ns[k]), log.q[k], log.qd[k]
-        sample.effort = log.effort[k] if k > len(log) // 2 else 0.0
-        gate.on_sample(sample)
-        assert k != len(log) // 2 or "never changes" in gate.why
-    assert gate.why == ""
-
-
-def test_single_bad_rows_withhold_nothing_live():
-    """A NaN in one number of every 50th row."""
-    log = measured(moving(8.0, amplitude=1.5), noise=0.2)
-    for name in ("effort", "qd"):
-        values = log.get(name).copy()
-        values[7::50, 1] = np.nan
-        assert live(with_signals(log, **{name: values})) == "", name
 
 
 def test_two_robots_on_one_topic_are_named_beside_a_wrong_unit_of_velocity():

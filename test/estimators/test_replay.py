@@ -11,17 +11,16 @@ from command_line import robot_dynamics
 from force_bench import POSE, UR5E, measured, moving, still, through, with_residuals
 from presliding_joint import robot as with_memory
 from public_data import DATA, needs_data
-from stepwise import live
+from stepwise import gated, live
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, parse_settings
-from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.plots import plot_force
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
@@ -163,13 +162,9 @@ def test_positions_coarser_than_friction_was_identified_from_are_a_doubt(tmp_pat
         robot = robot.with_updates({"drives.torque_side": "link", "residuals.rest": np.full(6, 0.01)})
     found = replay([bag(tmp_path, log)], robot)
     sentence = "ositions (elbow_joint) come in steps of up to 0.1 mrad"
-    gate, sample = LiveGate(robot), Sample(log.joint_names)
-    for row in range(len(log)):
-        log.read(row, sample)
-        gate.on_sample(sample)
     doubted = any(sentence in text for text in found.doubts)
     assert doubted == said and all(text in found.notes for text in found.doubts)
-    assert (sentence in gate.doubt) == said
+    assert (sentence in gated(robot, log).doubt) == said
 
 
 def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from command_line import robot_dynamics
 from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, measured, moving, push, still, through, with_residuals
+from stepwise import gated
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.effort.lag import lags, late
-from robot_dynamics_ros.effort.live_gate import LiveGate
+from robot_dynamics_ros.effort.lag import binned, lags, late
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
 from robot_dynamics_ros.estimators.replay_changes import _least
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 LIVE, AGAIN = "robot-dynamics up", "robot-dynamics identify"
 
@@ -218,9 +218,6 @@ def test_the_edges_of_a_push_are_no_free_motion():
         assert _least(lambda *_: 1.0, log, rows) == shown
 
 
-QD = [("qd", 2, 0), ("qd", 10, 1)]  # ms
-
-
 def test_lags_that_do_not_agree_say_nothing():
     """As of slow motion, in which friction alone shows: a recording without a lag said 68 +- 7 ms."""
     for width, said in ((0.03, True), (0.1, False)):
@@ -234,33 +231,31 @@ def test_noise_shows_no_lag_where_a_bin_is_no_multiple_of_the_samples(behind):
     """Every 8 ms; the effort of a real arm seemed 11 to 13 ms late where bins of 10 ms had one sample or two."""
     log = measured(through(16 * ORIENTATIONS, rest=0.2, travel=0.6), noise=0.3)
     log.effort[behind // 2 :] = log.effort[: len(log) - behind // 2].copy()
-    pieces = [lags(STATED, log[np.arange(k, k + 2500, 4)]) for k in range(0, len(log) - 2500, 2500)]
+    pieces = [lags(binned(STATED, log[np.arange(k, k + 2500, 4)])) for k in range(0, len(log) - 2500, 2500)]
     found = np.concatenate([effort[:, 0] for effort, _ in pieces])
     assert len(found) > 20 and abs(1e3 * np.median(found) - behind) < 2
 
 
-@pytest.mark.parametrize(("name", "late", "known"), [("effort", 4, 0), ("effort", 16, 1), ("effort", 40, 1)] + QD)
+LATE = [("effort", 4, 0), ("effort", 16, 1), ("effort", 40, 1), ("qd", 2, 0), ("qd", 10, 1)]  # ms, whether it is named
+
+
+@pytest.mark.parametrize(("name", "behind", "known"), LATE)
 @pytest.mark.parametrize(("force", "payload"), [(0.0, None), (30.0, 3.0)])
 def test_a_signal_that_comes_later_than_the_file_says_is_named_in_a_replay_and_live(
-    tmp_path, name, late, known, force, payload
+    tmp_path, name, behind, known, force, payload
 ):
     """Before, nothing was said of 40 ms under pushes, nor live; they cost 30 N where joints turn round."""
     log = measured(
         through(8 * ORIENTATIONS, rest=0.2, travel=0.6), payload=payload and (payload, COM, (0.0,) * 6), noise=0.1
     )
     push(log, np.outer(force * (np.sin(2 * log.time) > 0.3), [0.6, 0.0, -0.8, 0.0, 0.0, 0.0]))
-    signal, rows = log.get(name), late // 2
+    signal, rows = log.get(name), behind // 2
     signal[rows:] = signal[: len(log) - rows].copy()
-    gate, sample = LiveGate(STATED), Sample(log.joint_names)
-    for k in range(len(log)):
-        sample.stamp_ns = int(log.stamp_ns[k])
-        sample.q[:], sample.qd[:], sample.effort[:] = log.q[k], log.qd[k], log.effort[k]
-        gate.on_sample(sample)
     doubts = replayed(log, tmp_path, with_residuals(*3 * np.array(RESIDUALS))).doubts
-    for text in (gate.doubt, " ".join(text for text in doubts if "than the robot file says" in text)):
+    for text in (gated(STATED, log).doubt, " ".join(text for text in doubts if "than the robot file says" in text)):
         found = re.search(r"(effort|velocity) comes (\d+) \+- \d ms later than the robot file says", text)
         assert bool(text) == bool(found) == bool(known)
-        assert not found or abs(int(found[2]) - late) < 12
+        assert not found or abs(int(found[2]) - behind) < 12
 
 
 @pytest.mark.parametrize("viscous", [-0.4, 0.5])

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample
 
@@ -29,6 +30,16 @@ def spoil(log, what):
             target[row] = {"nan": np.nan, "inf": np.inf, "no effort": np.nan, "huge": 1e300}[fault]
             if fault == "nan":
                 log.q[row, 1:] = 0.5
+
+
+def gated(robot, log):
+    """The gate of live samples after those of a log."""
+    gate, sample = LiveGate(robot), Sample(log.joint_names)
+    for row in range(len(log)):
+        sample.clear()
+        log.read(row, sample)
+        gate.on_sample(sample)
+    return gate
 
 
 def live(pipeline, log):

@@ -34,7 +34,8 @@ def late_signals(robot: RobotFile, log: Log) -> str:
     if not log.has("effort"):
         return ""
     edges = np.flatnonzero(np.diff(np.floor(log.time / PIECE)) > 0) + 1
-    return late(robot, [lags(binned(robot, log[part])) for part in np.split(np.arange(len(log)), edges)])
+    pieces = (binned(robot, log[part]) for part in np.split(np.arange(len(log)), edges))
+    return late(robot, [lags(means) for means in pieces if means is not None])
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,14 @@ def binned(robot: RobotFile, log: Log) -> Means | None:
     return Means(t, q, v, a, effort, qd, RobotModel(robot.chain(), robot.joint_names).rnea(q, v, a))
 
 
-def lags(means: Means | None) -> list[np.ndarray]:
+def lags(means: Means) -> list[np.ndarray]:
     """Lags [s] of effort and velocity behind the positions in a PIECE, with their information [1/s^2], (K, 2) each,
-    of the joints that show them; none without means.
+    of the joints that show them.
 
     The effort: differences over DIFFERENCE of effort(t + L) = c tanh(v / STEP) + d v + b a + k tau_links + o are fitted
     for every L within REACH; the parabola through the three least sums of squares is lowest at the lag. The
     velocity: qd = g v + o - L a.
     """
-    if means is None:
-        return [np.empty((0, 2))] * 2
     t, v, a, effort, qd = means.t, means.v, means.a, means.effort, means.qd
     width = float(np.median(np.diff(t)))
     shifts, steps = np.arange(-round(REACH / width), round(REACH / width) + 1), round(DIFFERENCE / width)

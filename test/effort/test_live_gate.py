@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, measured, moving, push, still, through
+from force_bench import POSE, RATE, UR5E, measured, moving, push, still, through
 from stepwise import gated
 from synthetic import with_signals
 
-from robot_dynamics_ros.effort.live_gate import LiveGate
+from robot_dynamics_ros.effort.live_gate import ROWS, SECONDS, LiveGate
 from robot_dynamics_ros.signals import Sample
 
 
@@ -23,7 +23,20 @@ def test_an_effort_that_is_reversed_later_is_seen_in_motion(joint):
     if joint is not None:
         log.effort[log.time > 10.0, joint] *= -1
     names = "" if joint is None else f"effort of {UR5E.joint_names[joint]} is reversed"
+    assert live(log[log.time < 35.0]) == ""  # of which one piece of 20 s is not whole
     assert names in live(log) and bool(live(log)) == bool(names)
+
+
+def test_what_friction_alone_shows_has_to_show_twice():
+    """A base joint that moves slowly: neither gravity nor inertia."""
+    time = np.arange(62 * RATE)[:, None] / RATE
+    angle = 0.15 * np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9]) * time
+    q = POSE + 0.15 * (1 - np.cos(angle))
+    qd, qdd = np.gradient(q, 1 / RATE, axis=0), np.zeros_like(q)
+    log = measured((q, qd, qdd), noise=0.2)
+    log.effort[log.time > 10.0, 0] *= -1
+    assert live(log[log.time < 55.0]) == ""
+    assert "effort of shoulder_pan_joint is reversed" in live(log)
 
 
 def test_absolute_efforts_are_seen_live_in_motion_that_turns_slower_than_a_batch_lasts():
@@ -63,10 +76,17 @@ def test_a_missing_effort_is_named_live_and_the_estimates_come_back_with_it():
     assert gate.why == ""
 
 
-def test_single_bad_rows_withhold_nothing_live():
-    """A NaN in one number of every 50th row."""
+@pytest.mark.parametrize("name", ["effort", "qd"])
+def test_single_bad_rows_withhold_and_hide_nothing_live(name):
+    """A NaN in one number of every 50th row of the mean."""
     log = measured(moving(8.0, amplitude=1.5), noise=0.2)
-    for name in ("effort", "qd"):
-        values = log.get(name).copy()
-        values[7::50, 1] = np.nan
-        assert live(with_signals(log, **{name: values})) == "", name
+    log.get(name)[np.random.default_rng(0).random(len(log)) < 0.02, 1] = np.nan
+    assert live(log) == ""
+    assert "velocity of elbow_joint does not fit" in live(with_signals(log, qd=log.qd * [1, 1, -1, 1, 1, 1]))
+
+
+def test_a_batch_that_is_full_within_a_second_is_judged():
+    log = measured(still(seconds=5.0))
+    log = with_signals(log, log.stamp_ns[0] + np.arange(len(log)) * 10**5, effort=np.zeros_like(log.effort))
+    assert len(log) > ROWS and np.ptp(log.time) < SECONDS
+    assert "power is off" in live(log)

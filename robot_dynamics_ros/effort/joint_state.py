@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.bags.rows import fastest, possible_speed
 from robot_dynamics_ros.effort.joint_order import TRAVEL, exchanged
 from robot_dynamics_ros.effort.meaning import declared, thousandth
 from robot_dynamics_ros.errors import DataError
@@ -57,6 +58,7 @@ def findings(
         found |= _effort(robot, q, effort)
     if qd is not None:
         found["stuck"] = _stuck(q, qd)
+        found["speed"] = _speed(robot, time, q, qd)
         found |= _velocity(robot.joint_names, time, q, qd)
     return found
 
@@ -209,6 +211,20 @@ def _stuck(q: np.ndarray, qd: np.ndarray) -> str:
     if len(q) < MIN_BLOCKS or np.ptp(q, axis=0).any() or not (np.abs(qd).min(axis=0) > SLIDING).any():
         return ""
     return "joints stand still to the last digit while their velocity is not zero: the driver repeats its last message"
+
+
+def _speed(robot: RobotFile, time: np.ndarray, q: np.ndarray, qd: np.ndarray) -> str:
+    """Velocities that no arm has, and that positions show, too; those of single rows the reader drops."""
+    step, possible = np.maximum(np.diff(time), 1e-9)[:, None], possible_speed(robot)
+    speed = np.minimum(np.abs(np.diff(q, axis=0)) / step, np.abs(qd[1:]))
+    if not fastest(speed, possible) > possible:
+        return ""
+    j, at = int(np.argmax(speed.max(axis=0))), time[1:][(speed > possible).any(axis=1)]
+    return (
+        f"velocity of {robot.joint_names[j]} reaches {np.abs(qd[:, j]).max():.3g} rad/s, beyond {possible:g} between "
+        f"{at[0]:.4g} and {at[-1]:.4g} s: the arm is unstable there (or the unit is degrees); leave these seconds out, "
+        "or record again"
+    )
 
 
 def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, str]:

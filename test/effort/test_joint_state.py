@@ -37,6 +37,14 @@ def bursts(stamps, many):
     return stamps[np.minimum(k - k % many + many, len(stamps)) - 1] + k % many * 100_000
 
 
+def shaken(log):
+    """The last joint of an unstable arm swings to and fro with 63 rad/s."""
+    phase = 2 * np.pi * 20.0 * (log.time - log.time[0])
+    swing = np.where(np.arange(6) == 5, 0.5, 0.0)
+    q, qd = swing * np.sin(phase)[:, None], 40.0 * np.pi * swing * np.cos(phase)[:, None]
+    return with_signals(log, q=log.q + q, qd=log.qd * (swing == 0.0) + qd)
+
+
 @pytest.mark.parametrize(("bound", "step", "said"), [(30.0, 0.0, True), (np.inf, 0.0, False), (np.inf, 2.0, False)])
 def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_live_and_a_warning_of_identify(tmp_path, bound, step, said):
     """Not one in coarse steps, which is most often at a middle one."""
@@ -82,6 +90,7 @@ SPOILED = {
     "velocity of wrist_2_joint does not fit": lambda log: with_signals(log, q=np.where(WRIST_2, 0.1, log.q)),
     "velocity of wrist_1_joint does not fit": lambda log: with_signals(log, qd=log.qd * [1, 1, 1, 10, 1, 1]),
     "velocity of shoulder_pan_joint, shoulder_lift_joint does not": lambda log: with_signals(log, qd=log.qd[:, ORDER]),
+    "velocity of wrist_3_joint reaches 62.8 rad/s, beyond 30 between": lambda log: shaken(log),
     "the effort never changes": lambda log: with_signals(log, effort=0 * log.effort),
     "the effort of wrist_1_joint never changes": lambda log: with_signals(log, effort=log.effort * [1, 1, 1, 0, 1, 1]),
     "wrong unit (mNm or mA?), or the file of another robot": lambda log: with_signals(log, effort=1000 * log.effort),

@@ -279,6 +279,20 @@ def test_friction_of_bearings_behind_torque_sensors_may_change_more_and_is_no_co
     assert before.contact.any() and not behind.contact.any()
 
 
+@pytest.mark.parametrize("side", ["motor", "link"])
+def test_masses_that_are_wrong_do_not_change_the_size_of_a_push(side):
+    """What is learned of the torque is taken off what model and friction expect, not off what the push adds."""
+    motion, arm = moving(24.0, 0.8), ARM.with_updates({"drives.torque_side": side})
+    free, pushed = (log_of(motion, push=wrench) for wrench in (None, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0]))
+    true = free.effort - pushed.effort
+    masses = 0.05 * free.effort - (side == "link") * ARM.array("drives.rotor_inertia") * motion[2]
+    for log in (free, pushed):
+        log.effort += masses
+    free, pushed = (estimated(log, arm=arm).external_joint_torque for log in (free, pushed))
+    late = slice(PUSH.start + RATE, PUSH.stop - RATE // 2)
+    np.testing.assert_allclose((pushed - free)[late, :3], true[late, :3], atol=0.02 * np.abs(true[late, :3]).max())
+
+
 def test_without_residuals_nothing_is_learned():
     pipeline = Pipeline(UR5E)
     pipeline.run(log_of(moving(8.0), share=0.1))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from bench.page import save_option
-from bench.shown import report
+from bench.page import report, save_option
 from robot_dynamics_ros.errors import ConfigError
 
 

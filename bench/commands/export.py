@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from bench.page import json_option, save_option
-from bench.shown import report
+from bench.page import json_option, report, save_option
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with
 from robot_dynamics_ros.cli.printed import stderr, write_json
 

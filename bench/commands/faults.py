@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from bench.faults.table import TRANSPORTS, Case, cases, cells, run_case
-from bench.page import json_option, save_option
-from bench.shown import report
+from bench.page import json_option, report, save_option
 from robot_dynamics_ros.cli.printed import console, progress, write_json
 from robot_dynamics_ros.errors import ConfigError
 

@@ -11,10 +11,8 @@ import click
 import numpy as np
 
 from bench.force import DRAWN, ELASTIC, EXCITE, PLANTS
-from bench.page import json_option, markdown_table, save_option, written_by
-from bench.page import save as write
-from bench.running import command_line, given_options
-from bench.shown import show
+from bench.page import json_option, keep, markdown_table, report, save_option, show
+from bench.running import given_options
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with
 from robot_dynamics_ros.cli.printed import console, progress, write_json
 
@@ -98,16 +96,14 @@ def command(
     if hour:
         each = (working.work(robot, who, since) for who in people)
         rows = list(progress(each, f"{count} robots", count))
-        show(working.cells(rows))
+        report(working.cells(rows), save, "force", "hour", words)
         write_json(json_file, {"setup": given_options(), "robots": rows})
-        if save:
-            table_text = markdown_table(working.cells(rows))
-            write("force", "hour", "\n\n".join([written_by(command_line()), words, table_text]))
         return
     verdicts = list(progress(judge_all(robot, people, work, jobs, since), f"{count} robots", count))
-    show(table.cells(verdicts))
-    console.print(table.by_axis(verdicts))
-    show(table.robots(verdicts))
+    whole, axes, robots = table.cells(verdicts), table.by_axis(verdicts), table.robots(verdicts)
+    show(whole)
+    console.print(axes)
+    show(robots)
     for v in verdicts:
         if v.refused:
             console.print(f"robot {v.index} was refused at first: {v.refused}")
@@ -116,4 +112,4 @@ def command(
     console.print(f"processor seconds per robot: {listed}")
     write_json(json_file, table.as_json(verdicts, given_options()))
     if save:
-        write("force", "zoo", table.page(verdicts, written_by(command_line()), words))
+        keep(whole, "force", "zoo", "\n\n".join([axes, markdown_table(robots), words]))

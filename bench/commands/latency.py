@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from bench.page import json_option
+from bench.page import json_option, show
 from bench.running import cpu_seconds, measure_apart
-from bench.shown import show
 from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.cli.options import robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr, write_json

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import click
 
-from bench.page import json_option, save_option, written_by
-from bench.page import save as write
-from bench.running import command_line, given_options
-from bench.shown import counts, show
+from bench.page import json_option, report, save_option
+from bench.running import given_options
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with
 from robot_dynamics_ros.cli.printed import console, stderr, write_json
+from robot_dynamics_ros.errors import ConfigError
 
 
 @click.command("learning")
@@ -67,18 +66,26 @@ def command(
         setup = Setup(robot, families, tasks, counts(recordings), seconds, work or Path(temporary))
         with ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext() as pool:
             robots, judged = study(setup, people, pool, status.update)
-    show(table.cells(judged))
-    console.print(table.facts(robots))
+    words = (
+        f"{table.facts(robots)} {count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, "
+        f"families {families}. "
+        f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
+        "Force RMS per axis, median / mean of the worst quarter of the robots."
+    )
+    report(table.cells(judged), save, "learning", "learning", words)
     for text in (text for r in robots for text in r.left_out):
         console.print(f"- {text}")
     if picture is not None:
         table.draw(judged, picture)
     write_json(json_file, table.as_json(robots, judged, given_options()))
-    if save:
-        words = (
-            f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
-            f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
-            "Force RMS per axis, median / mean of the worst quarter of the robots."
-        )
-        page = table.page(robots, judged, written_by(command_line()), words)
-        write("learning", "learning", page)
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Rising numbers of recordings of a list by commas. Raises ConfigError."""
+    try:
+        found = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        found = (-1,)
+    if list(found) != sorted(set(found)) or not 0 <= found[0] or not 1 <= found[-1] <= 1000:
+        raise ConfigError("bench", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
+    return found

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from bench.page import json_option, save_option
+from bench.page import json_option, keep, save_option, show
 from bench.papers.registry import PROTOCOLS, protocol, run_all
 from bench.papers.table import Row, cells
-from bench.shown import keep, show
 from robot_dynamics_ros.cli.options import complete_robot
 from robot_dynamics_ros.cli.printed import console, stderr, write_json
 

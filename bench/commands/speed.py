@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from bench.page import json_option, processor, save_option, written_by
-from bench.page import save as write
-from bench.running import command_line
+from bench.page import json_option, processor, report, save_option
 from bench.speed import SECTIONS
 from bench.speed.setup import Setup
 from bench.speed.timing import Case, Row, measure
 from robot_dynamics_ros import __version__, _core
 from robot_dynamics_ros.cli.printed import console, progress, stderr, write_json
+
+HEAD = ("what", "ours, median (worst)", "peer", "peer, median (worst)", "ratio", "floor", "share of machine", "floor")
 
 
 @click.command("speed")
@@ -47,11 +45,10 @@ def command(
     )
     cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
     rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
-    console.print(_table(rows))
     missed = [row.name for row in rows if row.met is False]
-    console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
-    if save:
-        write("speed", f"speed {machine['isa']}", _markdown(machine, rows))
+    held = f"{sum(row.met is True for row in rows)} floors held, missed: {', '.join(missed) or 'none'}"
+    words = f"{machine['isa']}, Python {machine['python']}. {held}."
+    report([HEAD, *map(_texts, rows)], save, "speed", f"speed {machine['isa']}", words)
     write_json(json_file, {"machine": machine, "rows": rows})
 
 
@@ -74,38 +71,14 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _markdown(machine: dict[str, Any], rows: list[Row]) -> str:
-    head = (
-        f"{written_by(command_line())} {machine['isa']}, Python {machine['python']}.\n\n"
-        "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor | share of the machine | floor |\n"
-        "|---|---|---|---|---|---|---|---|\n"
-    )
-    return head + "".join(_markdown_row(row) for row in rows)
-
-
-def _markdown_row(row: Row) -> str:
+def _texts(row: Row) -> list[str]:
+    """A row of the table."""
     peer = "" if row.peer is None else f"{_time(row.peer)} ({_time(row.peer_worst)})"
-    ours = f"{_time(row.ours)} ({_time(row.ours_worst)})"
-    return f"| {row.name} | {ours} | {row.peer_name} | {peer} | {' | '.join(_ratios(row))} |\n"
-
-
-def _ratios(row: Row) -> list[str]:
-    """Ratio and its floor, share and its floor, as text."""
-    texts = ["" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor, row.share, row.least_share)]
+    found = [row.name, f"{_time(row.ours)} ({_time(row.ours_worst)})", row.peer_name, peer]
+    found += ["" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor, row.share, row.least_share)]
     if row.limit is not None:
-        texts[1] = f"< {_time(row.limit)}"
-    return texts
-
-
-def _table(rows: list[Row]) -> Table:
-    table = Table()
-    for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "share", "floor", ""):
-        table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
-    for row in rows:
-        mark = {True: Text("held", "green"), False: Text("missed", "red"), None: Text()}[row.met]
-        peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
-        table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
-    return table
+        found[5] = f"< {_time(row.limit)}"
+    return found
 
 
 def _time(nanoseconds: float | None) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from bench.force import PLANTS
-from bench.page import json_option, save_option
-from bench.shown import report
+from bench.page import json_option, report, save_option
 from bench.wrench import NAMES
 from robot_dynamics_ros.cli.options import NewPath, robot_option_with
 from robot_dynamics_ros.cli.printed import stderr, write_json

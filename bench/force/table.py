@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.force.judge import METHODS, Verdict
-from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
 
 
@@ -115,12 +114,6 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
         for v in verdicts
     ]
     return [head, *rows]
-
-
-def page(verdicts: Sequence[Verdict], origin: str, setup: str) -> str:
-    """What stands between the marks of docs/force.md."""
-    parts = [markdown_table(cells(verdicts)), by_axis(verdicts), markdown_table(robots(verdicts))]
-    return "\n\n".join([origin, setup, *parts])
 
 
 def as_json(verdicts: Sequence[Verdict], setup: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from bench.force.table import NAMES
 from bench.learning.study import Judged, Worked
-from bench.page import markdown_table
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
 from robot_dynamics_ros.plots import INK, figure, save
 
@@ -58,11 +57,6 @@ def draw(judged: Sequence[Judged], path: Path) -> None:
     axes.flat[0].set_ylabel("force RMS, median of robots [N]")
     axes.flat[0].legend(fontsize=7)
     save(drawing, path)
-
-
-def page(robots: Sequence[Worked], judged: Sequence[Judged], origin: str, words: str) -> str:
-    """What stands between the marks of docs/learning.md."""
-    return "\n\n".join([origin, words, markdown_table(cells(judged)), facts(robots)])
 
 
 def facts(robots: Sequence[Worked]) -> str:

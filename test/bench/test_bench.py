@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from bench.__main__ import cli
 from bench.commands import speed as bench
-from bench.shown import counts
+from bench.commands.learning import counts
 from bench.speed import SECTIONS, cycles, estimators, least_squares, native
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, measure

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import cli
-from bench.page import markdown_table, save
+from bench.page import markdown_table, write
 from bench.papers import recovery
 from bench.papers.registry import PROTOCOLS, protocol
 from bench.papers.table import Row, at_least, at_most, beside, cells
@@ -38,7 +38,7 @@ def test_a_table_replaces_its_own_lines_of_a_page_only(tmp_path, monkeypatch):
     monkeypatch.setattr("bench.page.RESULTS", tmp_path)
     (tmp_path / "page.md").write_text("# Title\n\nbefore\n")
     for name in ("one", "two", "one"):
-        save("page", name, markdown_table(cells([Row("S", f"figure {name}", 1.0, 2.0)])))
+        write("page", name, markdown_table(cells([Row("S", f"figure {name}", 1.0, 2.0)])))
     text = (tmp_path / "page.md").read_text()
     assert text.count("figure one") == text.count("figure two") == 1
     assert text.index("before") < text.index("figure one") < text.index("figure two")

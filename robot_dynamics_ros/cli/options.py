@@ -84,12 +84,6 @@ def refuse_options(names: Container[str | None], what: str) -> None:
             raise ConfigError(context.info_name or "", parameter.opts[0], f"is no option of {what}")
 
 
-def refuse_other(path: Path | None, start: str) -> None:
-    """Raises ConfigError for a file that exists and does not begin with the text that the new one begins with."""
-    if path is not None and path.is_file() and not path.read_bytes().startswith(start.encode()):
-        raise ConfigError(str(path), "", "exists already and is no output of this command; choose another name")
-
-
 def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Shell completion of a robot: shipped names, then files."""
     from robot_dynamics_ros.robot_file import shipped_robots

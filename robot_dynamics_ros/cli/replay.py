@@ -12,20 +12,17 @@ import numpy as np
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.cli.options import (
     SENSOR,
-    NewPath,
     SensorType,
     bags_argument,
     effort_option,
     out_option,
     payload_of,
-    refuse_other,
     robot_option,
     topic_option,
     view_file_option,
 )
 from robot_dynamics_ros.cli.printed import console, end_with, progress, show_verdict, wrench_table, write_json
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators import calibration
 from robot_dynamics_ros.estimators.collision import CollisionDetector
 from robot_dynamics_ros.estimators.contact_limits import ContactPeak, largest
 from robot_dynamics_ros.estimators.reference import Comparison, compare
@@ -73,9 +70,6 @@ ROWS = (  # state of wrench_metrics -> word
     metavar="FREE PER_HOUR",
     help="Also list collisions, at PER_HOUR false alarms: FREE is a recording in which nothing touched the robot.",
 )
-@click.option(
-    "--calibrate", type=NewPath(), help="With --reference: write noise, std and contact threshold as a parameter FILE."
-)
 def command(
     bags: tuple[Path, ...],
     robot: str,
@@ -88,20 +82,15 @@ def command(
     view_file: Path | None,
     reference: Any,
     collisions: tuple[Path, float] | None,
-    calibrate: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
-    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. The file of
-    --calibrate is read by `up --params` and `replay --params`; record rests, motion and contact, a minute or more.
-    A verdict "not usable" has exit status 3.
+    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary. A
+    verdict "not usable" has exit status 3.
     Of a LeRobot data set it writes OUT/dataset, a copy with columns observation.external_wrench, ..._std and contact.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result
     """
-    if calibrate is not None and reference is None:
-        raise ConfigError("replay", "--calibrate", "needs the force sensor: --reference TOPIC")
-    refuse_other(calibrate, "/**:")
     for bag in map(Path, bags):
         if is_dataset(bag) and bag.resolve() in (out.resolve(), *out.resolve().parents):
             raise ConfigError("--out", str(out), f"is in the data set {bag}, which is copied; choose another directory")
@@ -132,12 +121,6 @@ def command(
         written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
         summary["reference"] = against.to_dict()
-        if calibrate is not None:
-            found = calibration.calibrate(result, against, **reference[1])
-            console.print("with the calibrated parameters")
-            show_comparison(found.after)
-            calibration.write_parameters(found.settings, calibrate)
-            written.append(calibrate)
     if view_file is not None:
         from robot_dynamics_ros.viewer.files import write_rrd
 

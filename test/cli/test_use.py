@@ -69,7 +69,6 @@ def place(tmp_path):
         ("excite --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name, or remove it"),
         ("excite --robot ur5e --out drawn.csv", "--out: drawn.png: exists already; choose another name, or remove it"),
         ("excite stiffness --robot ur5e --out mine.csv", "--out: mine.csv: exists already; choose another name"),
-        ("replay empty.bag --robot ur5e --out out --reference /w --calibrate file", "file: exists already"),
         ("replay empty.bag --robot ur5e --out out --view-file file", "must end in .rrd"),
         ("replay empty.bag --robot ur5e --out out --view-file seen.rrd", "--view-file: seen.rrd: exists already"),
         ("learn-fleet directory --out prior.npz", "--out: prior.npz: exists already; choose another name"),

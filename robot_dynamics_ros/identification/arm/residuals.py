@@ -14,7 +14,6 @@ import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from robot_dynamics_ros._core import CONTACT_ENDS
-from robot_dynamics_ros.estimators.calibration import FALSE_SHARE
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.force_arguments import CONTACT, KEPT, UNKNOWN_FRICTION, torque_scale
 from robot_dynamics_ros.estimators.motion import effort_gain
@@ -49,6 +48,7 @@ FASTEST = 0.999  # share of the samples below what counts as the largest speed: 
 SHOWN, LEAST = 0.05, 3.0  # rad/s, s: slower sliding than this for so long shows Stribeck friction
 STEADY = 0.2  # s, ten times what effort behind the lowest cut-off of identification, 8 Hz, is late
 POSES = 300
+FALSE_SHARE = 1e-3  # of the free time that may lie above the threshold of contact
 ONSETS = 150.0, 60.0, 40.0  # rad/s, bandwidths for fast changes
 
 

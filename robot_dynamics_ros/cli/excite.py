@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.trajectories.files import Points
 
 SIZES = {  # kind of motion -> option -> argument of its function
-    "arm": {"duration": "duration", "seed": "seed", "learned": ""},
+    "arm": {"duration": "duration", "seed": "seed"},
     "points": {"count": "points", "seed": "seed"},
     "velocity-steps": {"travel": "travel", "count": "count"},
     "reversals": {"travel": "turn", "count": "count"},
@@ -49,9 +49,6 @@ OF_A_JOINT, JOINT_OPTIONS = tuple(SIZES)[2:], ("joints", "start")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Where a motion of a joint begins [rad], a,b,...; default: a working pose.")
 @click.option("--travel", type=click.FloatRange(min=0, min_open=True), help="Travel of the joint [rad].")
-@click.option(
-    "--learned", type=click.Path(path_type=Path, exists=True), help="State of `learn`: show what is not determined yet."
-)
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
 @click.option(
     "--clearance",
@@ -143,33 +140,15 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
         def report(done: int, total: int, text: str) -> None:
             bar.update(task, completed=done, total=total, description=f"searching {text}")
 
-        sizes = {to: o[option] for option, to in SIZES[kind].items() if to and o[option] is not None}
-        if o["learned"] is not None:
-            refuse_options(("duration", "seed"), "--learned, which finds the shortest motion")
-            motion, text = _for_what_is_open(o["learned"], arm, limits)
-        else:
-            motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
-            text = f"condition number {motion.condition:.4g}"
-            if not motion.condition < POOR:
-                longer = "--count" if kind == "points" else "--duration"
-                stderr.print(f"warning: the motion shows too little of the arm: a larger {longer}", style="yellow")
-    console.print(f"{text}, {motion.time[-1]:.1f} s")
+        sizes = {to: o[option] for option, to in SIZES[kind].items() if o[option] is not None}
+        motion = (design_points if kind == "points" else design_fourier)(arm, limits, progress=report, **sizes)
+    if not motion.condition < POOR:
+        longer = "--count" if kind == "points" else "--duration"
+        stderr.print(f"warning: the motion shows too little of the arm: a larger {longer}", style="yellow")
+    console.print(f"condition number {motion.condition:.4g}, {motion.time[-1]:.1f} s")
     if kind == "points":
         return motion, few_points((motion.q, motion.qd, motion.qdd), 1 / motion.time[1])
     return motion, Points(motion.time, motion.q, None)
-
-
-def _for_what_is_open(state: Path, arm: RobotFile, limits: Limits) -> tuple[Excitation, str]:
-    """The shortest motion that shows the parameters that the recordings of `learn` leave open."""
-    from robot_dynamics_ros.learning.observability import shortest_motion
-    from robot_dynamics_ros.learning.session import Session
-    from robot_dynamics_ros.learning.store import Store
-
-    store = Store(state)  # raises where nothing is learned: a directory that is no state does not become one
-    store.refuse_other(arm)
-    session = Session.of(store)
-    motion, shown = shortest_motion(session.prior, session.known().state, limits)
-    return motion, f"shows {len(shown)} of the open parameters{': ' * bool(shown)}{', '.join(shown)}"
 
 
 def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Limits, Points]:

@@ -57,8 +57,7 @@ def command(
     """
     from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
-    from robot_dynamics_ros.learning.observability import knowledge
-    from robot_dynamics_ros.learning.report import judged, write_report
+    from robot_dynamics_ros.learning.report import judged, knowledge, write_report
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.estimators.external_force import least_push
-from robot_dynamics_ros.learning.observability import OPEN, PARTLY, Knowledge
 from robot_dynamics_ros.learning.proposal import Proposal
 from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.update import Information, Prior
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import MODEL, OTHER, figure, svg
 from robot_dynamics_ros.robot_file import RobotFile
@@ -19,6 +20,29 @@ from robot_dynamics_ros.verdict import cell, level_of, matrix, verdict, word
 
 TEMPLATE = "learn_report.html.j2"
 LEFT_OUT = ("held", "refused")  # beginnings of a session's lines about recordings that were not learned
+OPEN, PARTLY = 0.7, 0.3  # of the prior deviation that is left
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """One base parameter: name, value, deviation now and of the prior."""
+
+    name: str
+    value: float
+    std: float
+    prior_std: float
+
+    @property
+    def left(self) -> float:
+        """Share of the prior deviation that is left."""
+        return self.std / self.prior_std
+
+
+def knowledge(prior: Prior, state: Information) -> list[Knowledge]:
+    """Every base parameter under a posterior."""
+    names, b = prior.columns.names, prior.columns.base
+    values, std, before = state.mean, state.std, np.sqrt(np.diag(prior.covariance))
+    return [Knowledge(names[k], float(values[k]), float(std[k]), float(before[k])) for k in range(b)]
 
 
 def judged(
@@ -33,7 +57,7 @@ def judged(
     if proposal.robot is None:
         why = next((text for text in proposal.reasons if not text.startswith("error on")), "nothing is new")
         headline = f"the present robot file stays: {why}."
-        motion = f"robot-dynamics excite --robot {word(robot)} --learned {word(state)} --out motion.csv"
+        motion = f"robot-dynamics excite --robot {word(robot)} --out motion.csv"
         then = motion if seen < len(known) else "robot-dynamics record --out another_day"
     else:
         done = "is the next version" if applied else "is proposed"

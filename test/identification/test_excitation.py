@@ -132,16 +132,3 @@ def test_command_writes_what_the_robot_plays_and_warns_where_it_shows_too_little
 def test_the_next_command_is_one_that_the_robot_file_is_enough_for(tmp_path, no_pictures):
     result = robot_dynamics("excite", "points", "-r", "comau_ns16", "--out", tmp_path / "x.csv", "--count", "1")
     assert f"next: robot-dynamics play {tmp_path / 'x.csv'} --robot comau_ns16" in result.output
-
-
-@pytest.mark.parametrize("option", ["--duration", "--seed"])
-def test_options_that_the_shortest_motion_does_not_have_are_refused(tmp_path, option):
-    words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(tmp_path), option, "10"]
-    assert f"{option}: is no option of --learned" in str(robot_dynamics("excite", *words).exception)
-
-
-def test_a_directory_that_is_no_state_of_learn_is_refused_and_stays_as_it_was(tmp_path):
-    state = tmp_path / "state"
-    state.mkdir()
-    words = ["-r", "ur3", "--out", str(tmp_path / "x.csv"), "--learned", str(state)]
-    assert "no learned state" in str(robot_dynamics("excite", *words).exception) and not list(state.iterdir())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.excitation.motion import PARTS
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, phases
 
-HARMONICS = 5  # [Liu2020]
+HARMONICS, BASE = 5, 0.1 * np.pi  # rad/s, of the slowest [Liu2020]
 Progress = Callable[[int, int, str], None]
 
 
@@ -35,28 +35,25 @@ class Excitation:
 def design_fourier(
     robot: Any,
     limits: Limits | None = None,
-    base: float = 0.1 * np.pi,
     duration: float = 100.0,
     rate: float = 125.0,
     starts: int = 3,
     effort: int = 40,
     seed: int = 0,
     progress: Progress = lambda done, total, text: None,
-    columns: Sequence[int] | None = None,
     slow: bool = True,
 ) -> Excitation:
-    """Best of `starts` Fourier motions [Liu2020: HARMONICS, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each, in
+    """Best of `starts` Fourier motions [Liu2020: HARMONICS, BASE, 20 s] of about 5 `effort` steps each, in
     whole periods; after a fifth of the duration it goes on with its `slow_part` (False: all of it is the motion).
 
-    columns: numbers of the standard parameters that it is to show; None: all base parameters.
     It keeps every limit within TOLERANCE, between samples too. Raises DataError for numbers that cannot be, or when no
     motion found keeps the limits: by how much the best one breaks which.
     """
-    if not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
-        raise DataError("base must be 0..50 rad/s, duration 1..3600 s, starts 1..1000")
-    criteria = Criteria(robot, limits or Limits.of(robot), columns)
+    if not 1 <= duration <= 3600:
+        raise DataError("duration must be 1..3600 s")
+    criteria = Criteria(robot, limits or Limits.of(robot))
     length = duration / PARTS if slow else duration
-    periods = max(round(base * length / (2 * np.pi)), 1)  # else it would not end still
+    periods = max(round(BASE * length / (2 * np.pi)), 1)  # else it would not end still
     search = FourierSearch(criteria, HARMONICS, 2 * np.pi * periods / length, length, slow)
     x = _best_of(search, starts, effort, np.random.default_rng(seed), progress)
     t = np.arange(0, duration, 1 / rate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,10 +26,9 @@ class Criteria:
     q [rad], qd [rad/s], qdd [rad/s2] of shape (N, n).
     """
 
-    def __init__(self, robot: Any, limits: Limits, columns: Sequence[int] | None = None) -> None:
-        """columns: numbers of the standard parameters that a motion is to show; None: the base parameters."""
+    def __init__(self, robot: Any, limits: Limits) -> None:
         self.rigid, self.limits = RigidModel(robot), limits
-        self.columns = self.rigid.base.independent.tolist() if columns is None else list(columns)
+        self.columns = self.rigid.base.independent.tolist()
         self.load = _load(robot)
         self.gaps = space.Gaps.of(self.rigid.model, limits)
 

@@ -1,11 +1,10 @@
 """Deviations of parameters: the jackknife over regions of the state, and friction across recordings of several days."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from prepared import run, steps
+from prepared import NO_TORQUE, run, steps
 from synthetic import TRUTH
 
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, jackknife, steady_friction
@@ -30,15 +29,6 @@ def test_deviations_of_friction_contain_the_scatter_between_recordings(scatter):
     assert any("between the 4 recordings" in text for text in found.statements)
 
 
-class NoTorque:
-    """A model of 50 joints that predicts nothing."""
-
-    rigid = SimpleNamespace(n=50)
-
-    def predict(self, motion):
-        return np.zeros_like(motion.q)
-
-
 @pytest.mark.parametrize("days", [2, 3, 5])
 def test_two_of_three_further_days_lie_within_one_deviation(days):
     rng, t = np.random.default_rng(days), np.arange(300) * 0.02
@@ -47,7 +37,7 @@ def test_two_of_three_further_days_lie_within_one_deviation(days):
         levels = rng.normal(size=(days + 1, 50))
         qd = np.ones((len(t), 50))
         motions = [Motion(t, qd, qd, 0 * qd, level * qd, t == 0, 50.0) for level in levels[:-1]]
-        std = np.sqrt(between_recordings(NoTorque(), motions))
+        std = np.sqrt(between_recordings(NO_TORQUE, motions))
         inside.append(np.abs(levels[-1] - levels[:-1].mean(axis=0)) < std)
     assert np.mean(inside) == pytest.approx(0.68, abs=0.05)
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from prepared import NO_TORQUE
 
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, bounded, solve
@@ -95,13 +96,6 @@ def test_a_column_of_zeros_takes_no_information_from_the_others():
 RATE = 100.0
 
 
-class NoTorque:
-    """A model that predicts nothing: the effort is its residual."""
-
-    def predict(self, motion: Motion) -> np.ndarray:
-        return np.zeros_like(motion.q)
-
-
 def stop_and_go(seconds: float) -> Motion:
     """One joint that moves for 2 s, stands for `seconds` and moves again for 2 s; another that never stands."""
     moves, stands = np.ones(round(2 * RATE)), np.zeros(round(seconds * RATE))
@@ -133,7 +127,7 @@ def test_a_recording_weighs_by_what_stays_unexplained_in_it_for_long():
     lasting = np.where(t // 4 % 2, 0.1, -0.1)[:, None] * np.where(t[:, None] < 10, 1.0, [1.5, 1.0, 10.0])
     effort = lasting + 0.05 * np.random.default_rng(2).standard_normal(zero.shape)
     motion = Motion(t, zero, zero, zero, effort, np.arange(2000) % 1000 == 0, RATE)
-    weight = recording_weights(NoTorque(), motion, [0, 1000, 2000])
+    weight = recording_weights(NO_TORQUE, motion, [0, 1000, 2000])
     np.testing.assert_allclose(weight[:1000], 1.0, rtol=0.05)
     np.testing.assert_allclose(weight[1000:] - [1 / 1.5**2, 1.0, 1 / MAX_WEIGHT_RATIO], 0.0, atol=0.05)
-    assert (recording_weights(NoTorque(), motion, [0, 2000]) == 1.0).all()
+    assert (recording_weights(NO_TORQUE, motion, [0, 2000]) == 1.0).all()

@@ -5,6 +5,7 @@ test gives.
 from dataclasses import replace
 from functools import cache, wraps
 from itertools import pairwise
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -40,6 +41,8 @@ def structure(chosen=None, cutoff=8.0):
     return Structure(cutoff, 0.0, chosen, (None,) * len(chosen))
 
 
+# a model of 50 joints that predicts nothing: the effort is its residual
+NO_TORQUE = SimpleNamespace(rigid=SimpleNamespace(n=50), predict=lambda motion: np.zeros_like(motion.q))
 ONE_SHAPE = {"SLIDING_RATIOS": (1.0,), "STRIBECK_VELOCITIES": (0.3,)}
 
 

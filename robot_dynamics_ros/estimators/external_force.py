@@ -20,6 +20,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     core_arguments,
     drift_deviation,
     expected_moment,
+    mass_error,
 )
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -172,6 +173,7 @@ class ForceStage(Stage):
         if along := RobotModel(robot.chain()).hidden_force(robot.random_poses(POSES)):
             self.notes.append(f"{robot.name}: no joint shows a force along {along}: there it reads 0, whatever presses")
         self.frame_id = frame_id
+        self._mass_error = mass_error(robot)
         self._names, self._viscosity = robot.joint_names, drift_deviation(robot) / _core.VISCOUS_STD
         known = robot.residuals is not None
         self._moving = robot.array("residuals.moving") if known else np.ones(robot.n_joints)
@@ -223,7 +225,8 @@ class ForceStage(Stage):
         if held or verdict == PayloadVerdict.payload:
             mass, *moment = self.core.payload_error
             com = ", ".join(f"{m:.3f}" for m in moment)
-            off = f"{mass:+.2f} +- {self.core.payload_mass_std:.2f} kg off the configured one (first moment {com} kg m)"
+            std = np.hypot(self.core.payload_mass_std, self._mass_error * mass)
+            off = f"{mass:+.2f} +- {std:.2f} kg off the configured one (first moment {com} kg m)"
             return f"a payload {off} is taken off the external torque" if held else f"{looks} payload {off}"
         return f"{looks} {self._bias()}" if verdict == PayloadVerdict.bias else ""
 

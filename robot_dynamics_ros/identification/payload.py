@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.force_arguments import TORQUE_SCALE
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.model import passed
@@ -31,10 +32,6 @@ from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.models.inertia import about_com, body_slopes, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 
-# How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
-# to three percent. Assumed where the torque constants have no deviation of their own (a known mass finds them): no
-# bag of an unknown payload can distinguish a heavy one from a torque constant that is too small.
-TORQUE_SCALE = 0.02
 MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
 ROUNDS = 3  # of payload, its load on the friction and the weights of rests

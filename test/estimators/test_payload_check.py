@@ -1,5 +1,7 @@
 """A payload that the robot file does not name: recognised, taken off, put down, taken up again."""
 
+import re
+
 import numpy as np
 import pytest
 from force_bench import (
@@ -50,6 +52,17 @@ def test_wrong_payload_is_no_contact_and_is_taken_off(mass, on_topic):
     assert force.core.payload_error[0] == pytest.approx(mass, abs=0.15)
     assert abs(force.core.payload_error[0] - mass) < 3 * force.core.payload_mass_std < 0.4 * abs(mass)
     assert f"{force.core.payload_error[0]:+.2f}" in force.payload_message()
+
+
+@pytest.mark.parametrize("scale", [0.97, 1.03])
+def test_the_mass_that_is_said_contains_how_well_torques_are_scaled(scale):
+    """Masses of the arm were identified by the same torques."""
+    log, free = carrying(3.0), carrying(0.0)
+    log.effort = free.effort + scale * (log.effort - free.effort)
+    pipeline, _ = estimated(log, with_residuals(0.1 * REST, 0.1 * REST))
+    said = re.match(r"a payload (\S+) \+- (\S+) kg", pipeline.stage("force").payload_message())
+    mass, std = map(float, said.groups())
+    assert mass == pytest.approx(scale * 3.0, abs=0.02) and abs(mass - 3.0) < 2 * std < 0.15
 
 
 @pytest.mark.parametrize("on_topic", [False, True])

@@ -232,7 +232,9 @@ def _velocity(names: list[str], time: np.ndarray, q: np.ndarray, qd: np.ndarray)
     i^2 + t^2 is 1 for rad/s; otherwise a wrong unit, clock, joint or sign, or one of them is stuck.
     """
     step = np.diff(time)
-    period = float(np.median(step[step > 0])) if (step > 0).any() else np.inf
+    if not (step > 0).any():
+        return {}
+    period = float(np.median(step[step > 0]))
     k = max(1, round(BLOCK / period))
     good = np.concatenate([[0], np.cumsum((step <= 0) | (step > 10 * period))])[::k]
     path = np.vstack([np.zeros(q.shape[1]), np.cumsum(0.5 * (qd[1:] + qd[:-1]) * step[:, None], axis=0)])[::k]

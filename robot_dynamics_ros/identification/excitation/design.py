@@ -49,8 +49,8 @@ def design_fourier(
     It keeps every limit within TOLERANCE, between samples too. Raises DataError for numbers that cannot be, or when no
     motion found keeps the limits: by how much the best one breaks which.
     """
-    if not 1 <= duration <= 3600:
-        raise DataError("duration must be 1..3600 s")
+    if not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
+        raise DataError("duration must be 1..3600 s, starts 1..1000")
     criteria = Criteria(robot, limits or Limits.of(robot))
     length = duration / PARTS if slow else duration
     periods = max(round(BASE * length / (2 * np.pi)), 1)  # else it would not end still

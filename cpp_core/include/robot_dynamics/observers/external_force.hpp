@@ -45,7 +45,7 @@ class ExternalForce {
     double law[max_joints], friction[max_joints], friction_std[max_joints], drifted[max_joints];
     const bool friction_known = read_friction(p_, in, n, law, friction_std);
     for (int i = 0; i < n; ++i) {
-      friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i], in.model_torque[i] + law[i]);
+      friction[i] = law[i] + drift_.torque(i, in.qd[i], law[i], in.model_torque[i]);
       drifted[i] = drift_.variance(i, in.qd[i], law[i]);
     }
     if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
@@ -231,12 +231,10 @@ class ExternalForce {
   void learn(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* law,
              const double* friction_std) noexcept {
     const bool free = trusted() && !contact_.may_last() && load_.check().known();
-    double left[max_joints], expected[max_joints];
-    for (int i = 0; i < chain_.n; ++i) {
-      left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
-      expected[i] = in.model_torque[i] + law[i];
-    }
-    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), in.qd, law, expected, left, friction_std, free);
+    double left[max_joints];
+    for (int i = 0; i < chain_.n; ++i) left[i] = torque_.r(i) - robot_on_environment(tare_.bias()[i] + load_.torque(i));
+    drift_.step(stamp_ns, dt, lowpass_weight(torque_.slowest(), dt), in.qd, law, in.model_torque, left, friction_std,
+                free);
   }
 
   void hold_push(std::int64_t stamp_ns, const ForceOutput& out) noexcept {

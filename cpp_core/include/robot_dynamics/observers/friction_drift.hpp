@@ -1,11 +1,11 @@
 // Friction and torque that differ from what the robot file says: the lubricant has another temperature, gears have
 // worn, warm magnets give less torque per ampere.
 //
-//   external torque of a free robot = a v + k f + m tau + c s + noise
+//   external torque of a free robot = a v + k f + m (tau + f) + c s + noise
 //
 // and, for each joint, the Kalman filter of x = (a / std, k / share, m / gain_std, c / reach), whose deviations
 // before measuring are 1, to which they return over `time`. f is the friction of the law, presliding included: k holds
-// at rest, too; tau is the torque that model and friction expect of the drive, so that a push keeps its size. c, a
+// at rest, too; tau is the model torque: m scales what is expected of the drive, so that a push keeps its size. c, a
 // constant error in deviations s of the friction, is not taken off: without it, it would be learned as friction. The
 // noise has the deviation s, which grows beyond the recorded speeds, and is correlated over `correlation`. Samples of
 // one slot are applied together when the next slot has ended without contact, so that the onset of a push is not in
@@ -72,7 +72,7 @@ class FrictionDrift {
     waiting_.fill({});
   }
 
-  // f (n): friction of the law; tau (n): expected torque; left (n): what is left of it after model, friction and
+  // f (n): friction of the law; tau (n): model torque; left (n): what is left of it after model, friction and
   // torque(), with friction's sign, low-passed with the weight `lag`; std (n): deviation of friction; free: `left` is
   // an error (no contact or payload, sensors trusted).
   void step(std::int64_t stamp_ns, double dt, double lag, const double* v, const double* f, const double* tau,
@@ -147,7 +147,7 @@ class FrictionDrift {
 
   // Torque per unit of a, k and m; that of c follows the noise.
   Vector shape(int i, double v, double f, double tau) const noexcept {
-    return {p_.std[i] * v, p_.share * f, gain_std * tau, 0.0};
+    return {p_.std[i] * v, p_.share * f, gain_std * (tau + f), 0.0};
   }
 
   // A slot has ended: the one before it is applied unless there was a contact in either.

@@ -175,11 +175,14 @@ def test_samples_lost_once_are_no_state_of_the_stream_and_later_failures_are_on_
 
 
 # -- a second node of the name --------------------------------------------------------------------
-@pytest.fixture
-def elsewhere():
+@pytest.fixture(scope="module")
+def elsewhere(rig):
+    """Another process's context; its own node outlives others: Fast DDS can hang if it ends while it discovers."""
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
+    node = rclpy.create_node("elsewhere", context=context)
     yield context
+    node.destroy_node()
     rclpy.shutdown(context=context)
     gc.collect()  # its nodes would stay in the graph
 

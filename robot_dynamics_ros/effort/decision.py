@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.evidence import Evidence, gains
 from robot_dynamics_ros.effort.meaning import Meaning, declared
-from robot_dynamics_ros.effort.unit import FACTOR, beyond_load, likeliest, load_share, of_masses, unit_error, voting
+from robot_dynamics_ros.effort.unit import FACTOR, likeliest, load_share, of_masses, unit_error, voting
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -128,7 +128,8 @@ class Decision:
         found = self.slopes(robot.joint_names)
         return (
             f"effort is ambiguous: effort over gravity torque of {robot.name} is {found}; check the order of the joint "
-            "names, the robot, contact, its payload and mounting (kinematics.gravity), or state what it is: "
+            "names, the robot, contact, its payload and mounting (kinematics.gravity), move the arm between more poses "
+            "(on one path gravity and friction look alike; excite designs a motion), or state what it is: "
             f"drives.effort in the robot file{STATE}"
         )
 
@@ -155,10 +156,8 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None,
     """
     votes = voting(evidence)
     error = unit_error(evidence, votes, robot)
-    if meaning is None and votes.any() and not error:
+    if meaning is None and not error:
         meaning = likeliest(evidence, votes, robot, unit)
-        if meaning is not None and not beyond_load(evidence, votes, meaning, robot):
-            meaning = None
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
     by_masses = found is not None and of_masses(evidence, votes, found, robot)

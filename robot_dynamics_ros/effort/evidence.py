@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.effort.likelihood import BETWEEN_JOINTS, Slopes
 from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING, STEP
 
@@ -30,9 +31,10 @@ COLUMNS = 6  # of the regression above
 RANGE = (1 / 400, 0.4)  # A/Nm: K_tau between 2.5 and 400 Nm/A, the range of geared arms
 GRAVITY_ERROR = 0.1  # deviation of a gain for the masses of the initial model, as a share of it
 INERTIAL_ERROR = 0.3  # the same for its inertias
+FRICTION_ERROR = 0.1  # the same of friction laws, as a share of friction
+SHAPES = 10.0  # of a motion, with which errors of the model go
 SAME_SIZE = 0.25  # deviation of a gain between joints of one size, as a share of it
 STRONG = 0.15  # deviation of a joint's own gain, as a share, below which nothing is pooled
-BETWEEN_JOINTS = 0.5  # the same between joints of different size
 AGREE = 3.0  # deviations within which joints of one size have one gain
 
 
@@ -43,7 +45,7 @@ class Evidence:
     gravity, inertial: effort per Nm of gravity torque and of the rest of the rigid-body torque. friction: mean sliding
     friction along the motion, sum f v / sum |v|; below 0 it would create energy. inertia: effort per rad/s2. stuck:
     deviation of `gravity` at rest as a share of the effort per Nm (0: from motion). size: RMS effort. torque: RMS
-    rigid-body torque [Nm]. moving: samples in which the joint slid.
+    rigid-body torque [Nm]. moving: samples in which the joint slid. slopes: on all columns; None: on two alone.
     """
 
     gravity: np.ndarray
@@ -58,6 +60,7 @@ class Evidence:
     size: np.ndarray
     torque: np.ndarray
     moving: np.ndarray
+    slopes: Slopes | None = None
 
 
 class EffortEvidence:
@@ -101,8 +104,9 @@ class EffortEvidence:
         """What all samples say so far."""
         n = len(self._stuck)
         values, std = np.full((4, n), np.nan), np.full((4, n), np.inf)
+        slopes = Slopes(np.zeros((n, COLUMNS)), np.zeros((n, COLUMNS, COLUMNS)), self._stuck)
         for j in np.flatnonzero(self._moving >= MIN_MOVING).tolist():
-            values[:, j], std[:, j] = self._regression(j)
+            values[:, j], std[:, j], slopes.values[j], slopes.information[j] = self._regression(j)
         torque = np.sqrt(self._torques / max(self._count, 1))
         size = np.sqrt(self._squares / max(self._count, 1))
         rest, share = self._at_rest()
@@ -112,7 +116,7 @@ class EffortEvidence:
         k, k_std = np.where(better, rest, values[0]), np.where(better, 0.0, std[0])
         stuck = np.where(better, share, 0.0)
         (_, m, f, b), (_, m_std, f_std, b_std) = values, std
-        return Evidence(k, k_std, m, m_std, f, f_std, b, b_std, stuck, size, torque, self._moving.copy())
+        return Evidence(k, k_std, m, m_std, f, f_std, b, b_std, stuck, size, torque, self._moving.copy(), slopes)
 
     def _size(self, torque: np.ndarray, effort: np.ndarray) -> None:
         self._squares += (effort**2).sum(axis=0)
@@ -129,25 +133,27 @@ class EffortEvidence:
         power = np.maximum((g**2).sum(axis=0), 1e-12)
         return (g * effort).sum(axis=0) / power, self._stuck / np.sqrt(power)
 
-    def _regression(self, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """gravity, inertial, friction, inertia of joint j and their deviations (4,)."""
+    def _regression(self, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """gravity, inertial, friction, inertia of joint j and their deviations (4,); its row of Slopes."""
         count, normal = self._moving[j], self._normal[j]
         spread = np.sqrt(np.maximum(np.diag(normal) - normal[:, 5] ** 2 / count, 0.0) / count)
         rms = np.sqrt(np.diag(normal) / count)
         shown = rms[:COLUMNS] > 1e-9
         shown[0] = rms[0] > 1e-3 and spread[0] > VISIBLE * spread[1]
         shown[1] = spread[1] > 0.02 * (spread[0] + rms[0] + 0.1)
-        x, covariance = self._solve(j, shown)
+        x, covariance, information = self._solve(j, shown)
         v_tanh, v_v = normal[2, 3], normal[3, 3]
         friction = np.array([0, 0, v_tanh, v_v, 0, 0]) / max(self._speed[j], 1e-12)
         inertia = np.array([0, normal[1, 4] / max(normal[4, 4], 1e-12) if shown[1] else 0.0, 0, 0, 1, 0])
         T = np.array([np.eye(COLUMNS)[0], np.eye(COLUMNS)[1], friction, inertia])
         value, std = T @ x, np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", T, covariance, T), 0.0))
         lost = np.array([not shown[0], not shown[1], not shown[2:4].any(), not shown[4]])
-        return np.where(lost, np.nan, value), np.where(lost, np.inf, std)
+        return np.where(lost, np.nan, value), np.where(lost, np.inf, std), x, information
 
-    def _solve(self, j: int, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least squares over the columns that show (6,), and its covariance (6, 6) with the residual's correlation."""
+    def _solve(self, j: int, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Least squares over the columns that show (6,), its covariance (6, 6) with the residual's correlation, and its
+        information with the errors of the model, which columns that are alike hide from the residual.
+        """
         use = np.flatnonzero(shown)
         A, b = self._normal[j][np.ix_(use, use)], self._normal[j][use, COLUMNS]
         scale = np.sqrt(np.diag(A))
@@ -161,7 +167,18 @@ class EffortEvidence:
         alike = max((1 + rho) / (1 - rho), float(r @ self._summed[j] @ r) / power)  # rows per independent row
         noise = power / max(self._moving[j] - len(use), 1) * alike
         covariance[np.ix_(use, use)] = noise * inverse
-        return x, covariance
+        information = np.zeros((COLUMNS, COLUMNS))
+        information[np.ix_(use, use)] = A / (noise + self._hidden(j, x))
+        return x, covariance, information
+
+    def _hidden(self, j: int, x: np.ndarray) -> float:
+        """Variance of a row for the errors of the model, alike in the rows of one shape of the motion."""
+        N = self._normal[j]
+        friction = x[2:4] @ N[2:4, 2:4] @ x[2:4]
+        gravity = x[0] ** 2 * (N[0, 0] - N[0, 5] ** 2 / self._moving[j])
+        inertial = x[1] ** 2 * N[1, 1]
+        errors = np.array([FRICTION_ERROR, GRAVITY_ERROR, INERTIAL_ERROR]) ** 2
+        return float(errors @ [friction, gravity, inertial]) / SHAPES
 
 
 def resting_stretches(qd: np.ndarray) -> list[slice]:

@@ -98,8 +98,9 @@ def with_constants(decision: Decision, robot: RobotFile) -> RobotFile:
         return robot
     if not decision.of_masses or not np.isfinite(decision.gain).all():
         raise DataError(
-            "effort is a current without visible gravity, which would give the torque constants: fill in "
-            f"drives.torque_constant of {robot.name}, or pass --effort torque where it is in Nm"
+            "effort is a current without visible gravity, which would give the torque constants: record a motion "
+            "between more poses (excite designs one), fill in drives.torque_constant of "
+            f"{robot.name}, or pass --effort torque where it is in Nm"
         )
     found = {"torque_constant": 1 / decision.gain, "torque_constant_std": decision.gain_std / decision.gain**2}
     updates = {f"drives.{name}": value for name, value in found.items()}

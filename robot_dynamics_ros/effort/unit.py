@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.effort.evidence import RANGE, Evidence
+from robot_dynamics_ros.effort.likelihood import VOTE_AT_REST, of_any_gain, of_gains
 from robot_dynamics_ros.effort.meaning import (
     CURRENT,
     CURRENT_GRAVITY_FREE,
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 FACTOR = 2.5  # recorded over expected gravity torque, or its inverse, that payload, tool and initial masses may explain
 NO_GRAVITY = 0.15  # share of the gravity torque below which gravity has been removed
-MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the model, as a share of it
 LOAD = 0.5  # of the payload limit: standard deviation of what the arm may carry beyond the robot file
 LOAD_OF_LINKS = 0.2  # of the links' mass, the payload limit where it is unknown
 LEVER = 0.15  # m, distance of that load from the axis of every joint
 VOTE = 0.2  # standard deviation of a slope, as a share of it (or of SMALL), below which the joint votes on the meaning
 SMALL = 0.05  # effort per Nm
-VOTE_AT_REST = 0.5  # VOTE for a joint at rest, where friction may hold part of gravity
 CLEAR = 3.0  # log likelihood by which a meaning must be ahead of every other one (20 to 1)
+DECLARED = 1.0  # the same of what the robot file declares
+RARE = 3.0  # log odds against a current without gravity, which no drive has
 MEANINGS = (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)
 UNIT_ERROR = 100.0  # median effort per Nm above which, or below 1 / (4 UNIT_ERROR), the unit is off by 1000
 LEAST_ERROR = 10.0  # effort per Nm of every joint then: friction of a wrist that begins to turn shows hundreds alone
@@ -67,20 +68,45 @@ def unit_error(e: Evidence, votes: np.ndarray, robot: RobotFile) -> str:
 
 def likeliest(e: Evidence, votes: np.ndarray, robot: RobotFile, unit: str = "") -> Meaning | None:
     """The meaning that fits and is ahead of every other one, None where there is none; votes (n,): see `voting`. unit:
-    the only possible one, "": any. At rest a current looks like what friction holds of a torque without gravity.
+    the only possible one, "": any. At rest a current looks like what friction holds of a torque without gravity. Where
+    no joint votes, only a unit that is surely not that of the robot file is a decision.
     """
     seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     possible = MEANINGS if not _any_unit(robot) else (CURRENT, CURRENT_GRAVITY_FREE)[: 1 + seen]
-    score = {m: _log_likelihood(e, votes, m, robot) for m in possible if unit in ("", m.unit)}
+    possible = possible if votes.any() else tuple(m for m in possible if m.includes_gravity)
+    score = {m: _score(e, m, robot) for m in possible if unit in ("", m.unit)}
     if not score:
         return None
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
+    if not votes.any() and not any(m.same_as(declared(robot)) for m in others):
+        return None
     if not _fits(e, votes, best, robot):
         return None
     rivals = [m for m in others if seen or best.includes_gravity or m.includes_gravity]
     if not best.includes_gravity and not seen:
         best = GRAVITY_FREE
-    return best if score[best] - max((score[m] for m in rivals), default=-np.inf) >= CLEAR else None
+    ahead = score[best] - max((score[m] for m in rivals), default=-np.inf)
+    clear = ahead >= (DECLARED if best.same_as(declared(robot)) else CLEAR)
+    loaded = [m for m in rivals if not seen or m.same_as(declared(robot))]  # inertia tells the others apart
+    return best if clear and _beyond_load(e, best, loaded, robot) else None
+
+
+def _beyond_load(e: Evidence, meaning: Meaning, rivals: list[Meaning], robot: RobotFile) -> bool:
+    """Whether a meaning is that of the robot file, or ahead of it, and behind no other one, although the arm may carry
+    what the file does not have. Joints that carry little are loaded several times as much then, so that a current looks
+    like a torque.
+    """
+    if meaning.same_as(declared(robot)):
+        return True
+    load = load_share(e, robot)
+    new = _score(e, meaning, robot, load)
+    return all(new - _score(e, m, robot, load) >= CLEAR * m.same_as(declared(robot)) for m in rivals)
+
+
+def _score(e: Evidence, meaning: Meaning, robot: RobotFile, load: np.ndarray | float = 0.0) -> float:
+    """Log likelihood of a meaning and its log odds before the data. load (n,): see `load_share`."""
+    rare = meaning.same_as(CURRENT_GRAVITY_FREE) and not meaning.same_as(declared(robot))
+    return _log_likelihood(e, meaning, robot, load) - RARE * rare
 
 
 def _any_unit(robot: RobotFile) -> bool:
@@ -95,60 +121,29 @@ def _range(robot: RobotFile) -> tuple[float, float]:
     return RANGE[0], UNIT_ERROR if _any_unit(robot) else RANGE[1]
 
 
-def beyond_load(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
-    """Whether a meaning is that of the robot file, or ahead of it although the arm may carry what the file does not
-    have. Joints that carry little are loaded several times as much then, so that a current looks like a torque. votes
-    (n,): see `voting`.
-    """
-    if meaning.same_as(declared(robot)):
-        return True
-    new, old = (_log_likelihood(e, votes, m, robot, load_share(e, robot)) for m in (meaning, declared(robot)))
-    return new - old >= CLEAR
-
-
 def load_share(e: Evidence, robot: RobotFile) -> np.ndarray:
     """Standard deviation (n,) of what the arm carries beyond the robot file, as a share of each joint's torque."""
     limit = robot.limits.payload or LOAD_OF_LINKS * float(robot.link_parameters[:, 9].sum())
     return np.asarray(LOAD * limit * float(np.linalg.norm(robot.gravity)) * LEVER / np.maximum(e.torque, 1e-9))
 
 
-def _log_likelihood(
-    e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile, load: np.ndarray | float = 0.0
-) -> float:
-    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over its range.
-    load (n,): standard deviation of what the arm carries beyond the robot file, as a share of a joint's torque.
-    """
+def _log_likelihood(e: Evidence, meaning: Meaning, robot: RobotFile, load: np.ndarray | float = 0.0) -> float:
+    """Log density of the slopes, an unknown 1 / K_tau integrated over its range. load (n,): see `load_share`."""
     if not meaning.has_gain(robot):
-        grid = np.geomspace(*_range(robot), 40)
-        each = np.array([_densities(e, votes, meaning, np.full(len(votes), u), load) for u in grid])
-        return float((np.logaddexp.reduce(each, axis=0) - np.log(len(grid))).sum())
-    unit = np.broadcast_to(meaning.gain(robot), votes.shape)
-    return float(_densities(e, votes, meaning, unit, load).sum())
-
-
-def _densities(
-    e: Evidence, votes: np.ndarray, meaning: Meaning, unit: np.ndarray, load: np.ndarray | float
-) -> np.ndarray:
-    expected, error = (unit, MODEL_ERROR) if meaning.includes_gravity else (0.0 * unit, NO_GRAVITY / 3)
-    spread = np.sqrt(e.gravity_std**2 + unit**2 * (e.stuck**2 + error**2 + load**2))
-    total = np.where(votes, _log_density(np.abs(e.gravity) - expected, spread), 0.0)
-    spread = np.sqrt(e.inertial_std**2 + unit**2 * (MODEL_ERROR**2 + load**2))
-    return total + np.where(_inertial_votes(e, votes), _log_density(np.abs(e.inertial) - unit, spread), 0.0)
+        return of_any_gain(e, meaning.includes_gravity, _range(robot), load)
+    return of_gains(e, meaning.includes_gravity, np.broadcast_to(meaning.gain(robot), e.gravity.shape), load)
 
 
 def _inertial_votes(e: Evidence, votes: np.ndarray) -> np.ndarray:
     return votes & _known(e.inertial, e.inertial_std, SMALL)
 
 
-def _log_density(x: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return -np.log(spread) - 3.0 * np.log1p((x / spread) ** 2 / 5.0)
-
-
 def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:
     """Whether the median slope is what the meaning predicts, within FACTOR, or each slope what that of the robot file
     predicts, within FACTOR beside a load that the file does not have; NO_GRAVITY where there is none.
     """
+    if not votes.any():
+        return True
     k = np.abs(e.gravity[votes])
     if not meaning.has_gain(robot):
         least, most = _range(robot)

@@ -111,7 +111,7 @@ def _recognised(robot: RobotFile, motion: Motion, given: str, stated: str) -> Ef
         return _semantics(robot, decision, WORDS[given], (_asked(given, stated),), signed=False)
     if decision.refused:
         raise DataError(decision.refused)
-    if not decision.votes.any():
+    if decision.meaning is None and not decision.votes.any():
         source = "its columns" if stated else "the robot file"
         text = f"gravity is not visible in the effort: its unit is taken from {source}"
         decision = _energy_checked(_decided(robot, motion, declared(robot)))
@@ -146,7 +146,7 @@ def _energy_checked(decision: Decision) -> Decision:
 
 
 def _found(robot: RobotFile, decision: Decision, stated: str) -> EffortMeaning:
-    found, meaning = decision.slopes(robot.joint_names), decision.meaning
+    found, meaning = decision.slopes(robot.joint_names) or "of no joint alone", decision.meaning
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
         raise DataError(decision.ambiguity(robot))
     if meaning.unit == "Nm":

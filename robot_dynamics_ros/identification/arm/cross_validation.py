@@ -9,6 +9,7 @@ fold and no pass over the data.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
@@ -18,7 +19,6 @@ from robot_dynamics_ros.identification.arm.model import Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, gram_triangle, solve
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.identification.dataset.stretches import cells
 
 N_FOLDS = 8
 COUPLED_GAIN, WRIST = 0.1, 3  # share of a joint's error that a coupled motor saves, where both are of the last joints
@@ -49,20 +49,52 @@ def clearly_better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
     return bool(new.sum() < (1 - gain) * old.sum() and (new <= old).mean() >= 0.5)
 
 
+class Folds:
+    """Partitions of samples, fold numbers (N,) of each, of which `rows` are taken: these need not be of all folds.
+
+    order: samples with the same fold in every partition (a cell) follow each other, so that the Gram matrices of all
+    folds of all partitions cost one pass.
+    """
+
+    def __init__(self, folds: Sequence[np.ndarray], rows: np.ndarray | slice = slice(None)) -> None:
+        counts = [int(fold.max()) + 1 for fold in folds]
+        folds = [fold[rows] for fold in folds]
+        code = np.ravel_multi_index(tuple(folds), counts)
+        self.order, self.partitions = np.argsort(code.astype(np.int16), kind="stable"), len(folds)  # a radix sort
+        first = np.flatnonzero(np.diff(code[self.order], prepend=-1))
+        numbers = [fold[self.order[first]] for fold in folds]
+        self._cells = list(itertools.pairwise([*first.tolist(), len(code)]))
+        self._of = [np.flatnonzero(c == k) for c, count in zip(numbers, counts, strict=True) for k in range(count)]
+
+    def grams(self, A: np.ndarray) -> np.ndarray:
+        """Gram matrices (F, k, k) of the rows of every fold; A (N, k) in `order`."""
+        cells = np.array([A[a:b].T @ A[a:b] for a, b in self._cells])
+        return np.array([cells[own].sum(0) for own in self._of])
+
+    def whole(self, grams: np.ndarray) -> np.ndarray:
+        """Gram matrix (k, k) of all samples from those of the folds (F, k, k)."""
+        return np.asarray(grams.sum(0) / self.partitions)
+
+
+def squares(grams: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """|y - A x|^2 (F,) from Gram matrices (F, k + 1, k + 1) of [A, y] and x (F or 1, k)."""
+    x = np.column_stack([np.broadcast_to(x, (len(grams), x.shape[1])), np.full(len(grams), -1.0)])
+    return np.asarray((x[:, None] @ grams @ x[:, :, None])[:, 0, 0])
+
+
 class CrossValidation:
     """Held-out errors of structures on one motion; weights and variances of the joints are the given structure's."""
 
     def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion) -> None:
-        self.motion, folds = motion, fold_sets(motion)
+        self.motion, self.folds = motion, Folds(fold_sets(motion))
         self.W = rigid.base_regressor(motion.q, motion.qd, motion.qdd)
-        self.order, self.edges, self.members = cells(folds)
-        self.sets, self.base = len(folds), self.W.shape[2]
+        self.base = self.W.shape[2]
         weights = None if motion.weight is None else list(motion.weight.T)
         self._first = structure, self._made(structure)
         rows = StoredRows(self._first[1], gram_triangle)
         solution = solve(rows, structure.size(self.base), iterations=1, row_weights=weights)
         self.weight, self.variance = solution.weights, solution.sigma**2
-        self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
+        self.power = (self.weight * motion.effort**2).sum(0) * self.folds.partitions  # (n,) of each joint's effort
 
     def errors(self, structure: Structure) -> np.ndarray:
         """Held-out error (n,) of every joint over all folds, as a share of the power of its effort."""
@@ -106,10 +138,9 @@ class CrossValidation:
         """Per joint: weighted Gram matrices (F, k, k) of [W_j, F_j, effort] in every fold."""
         found, (first, rows) = [], self._first
         for j, row in enumerate(rows if structure is first else self._made(structure)):
-            A = np.column_stack([row.A, self.motion.effort[:, j]])[self.order]
-            A *= np.sqrt(self.weight[self.order, j, None])
-            parts = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
-            found.append(np.array([parts[own].sum(0) for own in self.members]))
+            A = np.column_stack([row.A, self.motion.effort[:, j]])[self.folds.order]
+            A *= np.sqrt(self.weight[self.folds.order, j, None])
+            found.append(self.folds.grams(A))
         return found
 
     def _held_out(self, grams: list[np.ndarray], structure: Structure) -> np.ndarray:
@@ -118,17 +149,11 @@ class CrossValidation:
         size, (folds, *_) = structure.size(self.base), grams[0].shape
         H, h = np.zeros((folds, size, size)), np.zeros((folds, size, 1))
         for G, own, variance in zip(grams, index, self.variance, strict=True):
-            rest, k = (G.sum(0) / self.sets - G) / variance, len(own)
+            rest, k = (self.folds.whole(G) - G) / variance, len(own)
             H[:, own[:, None], own] += rest[:, :k, :k]
             h[:, own] += rest[:, :k, k:]
         x = _solved(H, h)
-        return np.array([_squares(G, x[:, own]) for G, own in zip(grams, index, strict=True)])
-
-
-def _squares(G: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """|y - A x|^2 (F,) from Gram matrices G (F, k + 1, k + 1) of [A, y] and x (F, k, 1)."""
-    z = np.concatenate([-x, np.ones_like(x[:, :1])], axis=1)
-    return np.asarray((z * (G @ z)).sum((1, 2)))
+        return np.array([squares(G, x[:, own, 0]) for G, own in zip(grams, index, strict=True)])
 
 
 def _solved(H: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ speed; they are solved from Gram matrices.
 from __future__ import annotations
 
 import copy
-import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.cross_validation import Folds, squares
 from robot_dynamics_ros.identification.arm.friction_columns import (
     BEARING_SPAN,
     SPANS,
@@ -31,7 +31,6 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
 from robot_dynamics_ros.identification.arm.friction_samples import FrictionSamples, bearing_element, covered, still
 from robot_dynamics_ros.identification.arm.solvers.least_squares import SHRINKAGE
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
-from robot_dynamics_ros.identification.dataset.stretches import cells
 from robot_dynamics_ros.signals.speeds import MOVING
 
 POWERS = (1.0, 2.0)  # p of the load
@@ -57,8 +56,8 @@ class PreslidingProblem:
         known = _travelled(data, 2 * SPANS[-1])
         self.every = every = max(len(data.y) // ROWS, 1)
         rows, self.unknown = np.flatnonzero(known)[::every], np.flatnonzero(~known)[::every]
-        order, self.edges, self.parts = cells(data.folds, rows)
-        self.rows = rows[order]
+        self.folds = Folds(data.folds, rows)
+        self.rows = rows[self.folds.order]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         self.noise = _noise(data.t, driver, data.start)
@@ -72,7 +71,6 @@ class PreslidingProblem:
         one = np.ones_like(v)
         fixed = np.column_stack([v, thinning(v), one, -one])
         self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
-        self.partitions = len(data.folds)
         self._cache: dict[tuple[float, tuple[float, float]], np.ndarray] = {}
 
     def of_kind(self, **changes: Any) -> PreslidingProblem:
@@ -139,15 +137,10 @@ class PreslidingProblem:
         """
         key = shape.velocity, shape.widening
         if key not in self._cache:
-            self._cache[key] = self._grams(self.columns(*key) if columns is None else columns)
+            self._cache[key] = self.folds.grams(self.columns(*key) if columns is None else columns)
         grams = self._cache[key]
         T = self.mixed(shape, grams.shape[1])
         return T.T @ grams @ T
-
-    def _grams(self, A: np.ndarray) -> np.ndarray:
-        """Gram matrices (F, k, k) of columns A (rows, k)."""
-        found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
-        return np.array([found[own].sum(0) for own in self.parts])
 
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
         """T (size, spans + 6): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
@@ -165,7 +158,7 @@ class PreslidingProblem:
 
     def gram(self, shape: Shape) -> np.ndarray:
         """Gram matrix of all samples."""
-        return np.asarray(self.grams(shape).sum(0) / self.partitions)
+        return self.folds.whole(self.grams(shape))
 
     def changes(self) -> tuple[float, float]:
         """Squared changes over CHANGE of what a fit with an ordinary fall of the level leaves: all, and those between
@@ -173,7 +166,7 @@ class PreslidingProblem:
         """
         ordinary = self.best_load(*ORDINARY)
         A = self.columns(ordinary.velocity, ordinary.widening)
-        (x,) = self.solve(self.grams(ordinary, A).sum(0, keepdims=True) / self.partitions)
+        (x,) = self.solve(self.folds.whole(self.grams(ordinary, A))[None])
         order = np.argsort(self.rows)
         rest = (A @ (self.mixed(ordinary, A.shape[1]) @ np.append(x, -1.0)))[order]
         slow = (np.abs(self.data.v[self.rows]) < MOVING)[order]
@@ -189,7 +182,7 @@ class PreslidingProblem:
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
         grams = self.grams(shape)
-        return _squares(grams, self.solve(grams.sum(0) / self.partitions - grams))
+        return squares(grams, self.solve(self.folds.whole(grams) - grams))
 
     def static(self) -> tuple[dict[str, float], np.ndarray]:
         """Parameters of the law without memory, fv v + fc step(v / eps) + fo, with the smallest error, and its squared
@@ -201,10 +194,10 @@ class PreslidingProblem:
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
         A = np.column_stack([own, self.fixed[:, [0, 2, 3]], d.y[self.rows]]) * self.root[:, None]
-        grams, m = self._grams(A), len(widths)
+        grams, m = self.folds.grams(A), len(widths)
         tried = [grams[:, c[:, None], c] for c in (np.r_[k, m : m + 4] for k in range(m))]
         found = [self.solve(gram.sum(0, keepdims=True))[0] for gram in tried]
-        errors = [_squares(gram, x[None]) for gram, x in zip(tried, found, strict=True)]
+        errors = [squares(gram, x[None]) for gram, x in zip(tried, found, strict=True)]
         k = min(range(m), key=lambda k: errors[k].sum())
         fc, fv, positive, negative = found[k].tolist()
         return {"fc": fc, "fv": fv, "fo": positive - negative, "eps": widths[k]}, errors[k]
@@ -245,12 +238,6 @@ class PreslidingProblem:
             "bearing_span": BEARING_SPAN,
             "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
-
-
-def _squares(grams: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """|y - A x|^2 (F,) from Gram matrices (F, k + 1, k + 1) of [A, y] and x (F or 1, k)."""
-    x = np.column_stack([np.broadcast_to(x, (len(grams), x.shape[1])), np.full(len(grams), -1.0)])
-    return np.asarray((x[:, None] @ grams @ x[:, :, None])[:, 0, 0])
 
 
 def _noise(t: np.ndarray, driver: np.ndarray, start: np.ndarray) -> float:

@@ -110,7 +110,7 @@ def _judged(law: WrittenLaw, problem: PreslidingProblem) -> float:
     data = problem.data
     rest = data.y - data.as_recorded(_friction(law, data)[:, None])[:, 0]
     left_out = (data.weight * rest**2)[problem.unknown].sum()
-    return float(law.errors.sum() + problem.partitions * left_out)
+    return float(law.errors.sum() + problem.folds.partitions * left_out)
 
 
 def written_blocks(

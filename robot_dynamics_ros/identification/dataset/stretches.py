@@ -48,21 +48,3 @@ def stretches(samples: int, rows: int, count: int) -> np.ndarray:
     length = rows // count
     starts = np.linspace(0, samples - length, count).astype(int)
     return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
-
-
-def cells(
-    folds: Sequence[np.ndarray], rows: np.ndarray | slice = slice(None)
-) -> tuple[np.ndarray, list[int], list[np.ndarray]]:
-    """Order (N,) in which samples with the same fold in every partition (a cell) follow each other, the edges of the
-    cells in it, and the numbers of the cells of every fold of every partition; folds: numbers per partition, of which
-    `rows` (N,) are taken, whose samples need not be of all folds.
-    """
-    counts = [int(fold.max()) + 1 for fold in folds]
-    folds = [fold[rows] for fold in folds]
-    code = np.ravel_multi_index(tuple(folds), counts)
-    order = np.argsort(code.astype(np.int16), kind="stable")  # a radix sort; there are far fewer cells
-    code = code[order]
-    first = np.flatnonzero(np.diff(code, prepend=-1))
-    numbers = [fold[order[first]] for fold in folds]
-    parts = [np.flatnonzero(c == k) for c, count in zip(numbers, counts, strict=True) for k in range(count)]
-    return order, [*first.tolist(), len(code)], parts

@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.trajectories import motions
 
 SOURCE = "Madsen2020 ch3"
@@ -119,8 +120,8 @@ def online_log(bench: Bench, stiffness: float | None, seed: int) -> Log:
     """35 s of bang-coast-bang motion through the stages that run live before the stiffness stage."""
     plan = lab.planning.stiffness(bench.robot, 0, STRETCHED, rate=RATE)
     machine = _machine(bench, stiffness, seed)
-    machine.reset(plan.start)
-    log = machine.run(*plan.motion, rate=RATE)[0]
+    machine.rate = plan.rate
+    log = rehearse(machine, plan.motion)
     Pipeline(bench.robot, stages=["motion", "friction"]).run(log)
     return log[: int(35 * RATE)]
 

@@ -40,22 +40,19 @@ def through(points: Points, rate: float) -> JointMotion:
     return spline(t), spline(t, 1), spline(t, 2)
 
 
-def rehearse(
-    robot: SimulatedRobot, motion: JointMotion, push: Push | None = None, rate: float | None = None, keep: int = 1
-) -> Log:
-    """The log of every `keep`-th cycle of a motion at `rate` [Hz] (None: the robot's), faster than real time.
+def rehearse(robot: SimulatedRobot, motion: JointMotion, push: Push | None = None, keep: int = 1) -> Log:
+    """The log of every `keep`-th cycle of a motion at the robot's rate, faster than real time.
 
     The robot stands at its first point before. Ctrl-C ends it: the log holds what was run until then.
     """
-    rate = rate or robot.rate
     robot.reset(motion[0][0])
-    step, total, parts = max(round(CHUNK * rate) // keep, 1) * keep, len(motion[0]), []
+    step, total, parts = max(round(CHUNK * robot.rate) // keep, 1) * keep, len(motion[0]), []
     try:
         for begin in range(0, total - keep + 1, step):
             rows = slice(begin, min(begin + step, total))
-            wrench = None if push is None else push.wrench((np.arange(total)[rows] + 1) / rate)
+            wrench = None if push is None else push.wrench((np.arange(total)[rows] + 1) / robot.rate)
             q, qd, qdd = (x[rows] for x in motion)
-            parts.append(robot.run(q, qd, qdd, rate=rate, wrench=wrench, keep=keep)[0])
+            parts.append(robot.run(q, qd, qdd, wrench, keep=keep)[0])
     except KeyboardInterrupt:
         if not parts:
             raise

@@ -147,29 +147,21 @@ class SimulatedRobot:
 
     # --- batches --------------------------------------------------------------------------------------------------
     def run(
-        self,
-        q_d: Any,
-        qd_d: Any,
-        qdd_d: Any,
-        rate: float | None = None,
-        wrench: Any = None,
-        ambient: Any = None,
-        keep: int = 1,
+        self, q_d: Any, qd_d: Any, qdd_d: Any, wrench: Any = None, ambient: Any = None, keep: int = 1
     ) -> tuple[Log, dict[str, np.ndarray]]:
-        """Follow a desired motion (N, n); returns the log of every `keep`-th cycle and its ground truth.
+        """Follow a desired motion (N, n) at its rate; returns the log of every `keep`-th cycle and its ground truth.
 
         wrench (N, 6), ambient scalar or (N,). The robot goes on from where it stands; reset(q_d[0]) to start there.
         """
         motion = [_matrix(v, self.n_joints, name) for v, name in ((q_d, "q_d"), (qd_d, "qd_d"), (qdd_d, "qdd_d"))]
-        rate = self.rate if rate is None else float(rate)
         cycles = len(motion[0])
         wrench = None if wrench is None else _matrix(np.broadcast_to(wrench, (cycles, 6)), 6, "wrench")
         if ambient is not None:
             ambient = np.ascontiguousarray(np.broadcast_to(ambient, cycles), dtype=float)
         widths = _core.Plant.output_widths()
         out = {name: np.empty((cycles // keep, width or self.n_joints)) for name, width in widths.items()}
-        self.core.run(motion[0], motion[1], motion[2], 1.0 / rate, out, wrench, ambient, keep)
-        period = round(1e9 / rate)
+        self.core.run(motion[0], motion[1], motion[2], 1.0 / self.rate, out, wrench, ambient, keep)
+        period = round(1e9 / self.rate)
         stamps = self.stamp_ns + period * np.arange(keep, cycles + 1, keep)
         self.stamp_ns += period * cycles
         truth = {name: out[f"true_{name}"] for name in TRUTH}

@@ -49,14 +49,14 @@ def recorded(bag, month, seed, individual=None, friction=1.0, stiffness=1.0, coo
     if individual is not None:
         overrides = {k: v for k, v in overrides.items() if v.__class__ is bool or "capacity" in k or friction != 1.0}
         overrides["deviation.individual"] = individual
-    robot = SimulatedRobot(TWO_ENCODERS, seed=1000 * seed + month, overrides=overrides)
+    robot = SimulatedRobot(TWO_ENCODERS, seed=1000 * seed + month, overrides=overrides, rate=RATE)
     t, w = np.arange(int(SECONDS * RATE))[:, None] / RATE, FREQUENCY
     size = amplitude * rng.uniform(0.85, 1.15)
     q, qd, qdd = POSE + size * (1 - np.cos(w * t)), size * w * np.sin(w * t), size * w**2 * np.cos(w * t)
     robot.stamp_ns = int(START + month * 30 * 86400) * 10**9
     robot.set_temperatures(ambient)
     robot.reset(q[0])
-    log, _ = robot.run(q, qd, qdd, rate=RATE, ambient=ambient)
+    log, _ = robot.run(q, qd, qdd, ambient=ambient)
     return str(write_bag(log, bag, topics=TOPICS))
 
 

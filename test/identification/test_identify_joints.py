@@ -41,9 +41,9 @@ PAN, LIFT = UR5E.joint_names[:2]
 
 
 def simulated(plan, overrides=None, keep=1, temperature=35.0, **options):
-    machine = SimulatedRobot(UR5E, overrides=FAST | (overrides or {}), **options)
+    machine = SimulatedRobot(UR5E, overrides=FAST | (overrides or {}), rate=plan.rate, **options)
     machine.set_temperatures(temperature, temperature)
-    return rehearse(machine, plan.motion, rate=plan.rate, keep=keep)
+    return rehearse(machine, plan.motion, keep=keep)
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,8 @@ def warm_robot(
 
 def measured(plan: Plan, machine: SimulatedRobot, robot: RobotFile, joint: int, keep: int = 1) -> JointRecord:
     """Run a plan and look at one joint as identification does."""
-    return joint_records(rehearse(machine, plan.motion, rate=plan.rate, keep=keep), robot)[joint]
+    machine.rate = plan.rate
+    return joint_records(rehearse(machine, plan.motion, keep=keep), robot)[joint]
 
 
 def sweeps(robot: RobotFile, joint: int, start: np.ndarray, travel: float, speeds: Sequence[float]) -> Plan:

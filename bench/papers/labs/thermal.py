@@ -175,12 +175,12 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     robot = calibrated(name)
     here = subject(robot)
     start, swing, period = np.array(here.start), np.array(here.swing), here.period
-    machine = SimulatedRobot(lab.subject_file(name), seed=0, overrides=FAST)
+    machine = SimulatedRobot(lab.subject_file(name), seed=0, overrides=FAST, rate=500.0)
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
     parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]
-    plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), 500.0)
-    return joint_records(rehearse(machine, plan.motion, rate=plan.rate, keep=KEEP), robot)
+    plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), machine.rate)
+    return joint_records(rehearse(machine, plan.motion, keep=KEEP), robot)
 
 
 def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:

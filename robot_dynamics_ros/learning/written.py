@@ -83,10 +83,10 @@ def _bodies(columns: Columns, state: Information) -> tuple[np.ndarray, np.ndarra
     own = robot.effort_inertia
     included = robot.drives.effort.includes_rotor_inertia
     P = columns.rigid.base.matrix()
-    found = consistent(
+    phi, rotor, _ = consistent(
         solution, P, np.array(places, dtype=int), robot.inertial_parameters, own[: len(places)], included
     )
-    return found.phi, found.rotor if places else own
+    return phi, rotor if places else own
 
 
 def _rotors(columns: Columns, rotor: np.ndarray, key: str) -> dict[str, Any]:

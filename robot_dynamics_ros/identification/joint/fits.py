@@ -204,7 +204,7 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit
     )
     t = record.time
     skew = estimate_skew(t, rotor, record.q, record.load, record.joint)
-    theta = remove_skew(t, rotor, skew.skew)
+    theta = remove_skew(t, rotor, skew)
     phi = theta - record.q - at_angle(kinematic_error(robot)[joint], theta)
     # Without contact the spring carries what moves the links: model torque less the rotor's own share.
     inertia = float(robot.effort_inertia[joint]) if robot.drives.torque_side == "motor" else 0.0
@@ -217,7 +217,7 @@ def stiffness_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit
     numbers = {
         "nrmse": fit.nrmse,
         **_misfit(elastic[use], fit.torque(phi[use])),
-        "skew": skew.skew,
+        "skew": skew,
         "stiffness": float(fit.stiffness(np.zeros(1))[0]),
     }
     curve = Curve(phi[use][::step], elastic[use][::step], x, fit.torque(x), "deflection [rad]", "elastic torque [Nm]")

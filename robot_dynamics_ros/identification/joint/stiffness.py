@@ -10,22 +10,14 @@ from scipy.optimize import minimize_scalar
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
-from robot_dynamics_ros.identification.metrics import column_sizes, covariance, nrmse
+from robot_dynamics_ros.identification.metrics import column_sizes, nrmse
 from robot_dynamics_ros.signals.interpolation import interpolated
-
-
-@dataclass(frozen=True)
-class SkewFit:
-    """theta is sampled `skew` [s] later than q, and its deviation."""
-
-    skew: float
-    std: float
 
 
 def estimate_skew(
     t: np.ndarray, theta: np.ndarray, q: np.ndarray, torque: np.ndarray | None = None, joint: str = "joint"
-) -> SkewFit:
-    """Time between the samples of two encoders: theta - q = skew v + c (+ elastic terms), linear least squares.
+) -> float:
+    """How much later theta is sampled than q [s]: theta - q = skew v + c (+ elastic terms), linear least squares.
 
     t (N,) [s], theta and q (N,) [rad] reflected; torque (N,) [Nm] lets real deflection (torque, inertia, friction with
     memory, a scale error of theta) be separated from skew. Raises DataError when the joint hardly moves.
@@ -40,11 +32,8 @@ def estimate_skew(
         lag = _core.presliding_elements(np.ascontiguousarray(theta), np.array(SPANS), np.arange(len(t)) == 0)
         columns += [torque, np.gradient(v, t), q - np.mean(q), *lag.T]
     A = np.column_stack(columns)
-    size, d = column_sizes(A), theta - q
-    x = np.linalg.lstsq(A / size, d, rcond=1e-10)[0] / size
-    left = d - A @ x
-    std = np.sqrt(covariance(A)[0, 0] * np.mean(left**2))
-    return SkewFit(float(x[0]), float(std))
+    size = column_sizes(A)
+    return float((np.linalg.lstsq(A / size, theta - q, rcond=1e-10)[0] / size)[0])
 
 
 def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:

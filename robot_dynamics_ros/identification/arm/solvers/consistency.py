@@ -9,7 +9,7 @@ Every pseudo-inertia positive definite means M(q) > 0 for all q.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,15 +30,6 @@ ROTOR_PULL = 30.0
 LEAST_ROTOR = 0.1  # kg m2, from which an unknown rotor inertia starts where the least squares say less
 
 
-@dataclass(frozen=True)
-class Consistent:
-    """phi (10 n,), rotor inertias (r,), friction and other eliminated parameters x (p,) in the solution's order."""
-
-    phi: np.ndarray
-    rotor: np.ndarray
-    x: np.ndarray
-
-
 def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rest (m,), triangle T (m + k, m + k), z (m + k,)) with the columns `keep` (k,) behind the rest, which is all
     others but those of zeros: the block of `keep` does not depend on the rest.
@@ -51,8 +42,9 @@ def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def consistent(
     solution: Solution, P: np.ndarray, rotor: np.ndarray, phi0: np.ndarray, rotor0: np.ndarray, rotor_positive: bool
-) -> Consistent:
-    """Physically consistent parameters nearest to a solution in its own metric.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Physically consistent parameters nearest to a solution in its own metric: phi (10 n,), rotor inertias (r,), and
+    all of the solution x (p,).
 
     P (b, 10 n): base parameters are the first b of the solution; rotor: indices of reflected rotor inertias in it.
     rotor0 (r,): those of the initial model, NaN where it has none: then near the solution's, and with PULL only.
@@ -70,7 +62,7 @@ def consistent(
     x = np.zeros(len(solution.x))
     x[keep] = np.concatenate([P @ phi, B])
     x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
-    return Consistent(phi, B, x)
+    return phi, B, x
 
 
 def _solve(
@@ -214,7 +206,7 @@ def make_consistent(
     phi0 = initial_links(robot)
     known = robot.array_or("drives.rotor_inertia", np.nan)
     P = model.rigid.base.matrix()
-    result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
+    phi, B, x = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)
-    inertia[joints] = result.rotor
-    return replace(model, phi=result.phi, friction=tuple(result.x[i[b:]] for i in index)), inertia
+    inertia[joints] = B
+    return replace(model, phi=phi, friction=tuple(x[i[b:]] for i in index)), inertia

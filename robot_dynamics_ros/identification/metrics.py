@@ -29,6 +29,11 @@ def per_independent(r: np.ndarray) -> float:
     return (1 + rho) / (1 - rho)
 
 
+def jackknife_std(others: np.ndarray) -> np.ndarray:
+    """Standard deviation (...) of an estimate from those (k, ...) that leave out one of k parts each."""
+    return np.sqrt((len(others) - 1) * others.var(axis=0))
+
+
 def column_sizes(A: np.ndarray) -> np.ndarray:
     """Norms (k,) of the columns of A (N, k) that make them comparable; 1 of a column of zeros."""
     size = np.linalg.norm(A, axis=0)

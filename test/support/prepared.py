@@ -3,7 +3,7 @@ test gives.
 """
 
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache
 from itertools import pairwise
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -15,10 +15,9 @@ from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm import live_model, presliding_shape
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.friction_samples import Kind
-from robot_dynamics_ros.identification.arm.model import Structure, motion_of
+from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.presliding import PreslidingProblem
 from robot_dynamics_ros.identification.arm.state import Identification, Options
-from robot_dynamics_ros.identification.dataset.motion import stack
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -56,27 +55,12 @@ def given(chosen, search=False):
     one kind and shape, a level that does not fall with speed. search: those are chosen, and after contact a structure.
     """
 
-    def choose(state):
-        state.structure = chosen
-        motions = [motion_of([r], state.structure) for r in state.training]
-        state.motion, state.edges = stack(motions), [0, *np.cumsum([len(m) for m in motions]).tolist()]
-
-    def without_search(step):
-        @wraps(step)
-        def run(state):
-            kind = patch.object(live_model, "presliding_problems", of_one_kind)
-            with (
-                patch.object(procedure, "choose_structure", choose),
-                patch.multiple(presliding_shape, **ONE_SHAPE),
-                kind,
-            ):
-                step(state)
-
-        return run
-
-    instead = {procedure.choose_structure: choose}
+    tuner = patch.object(procedure, "Tuner", lambda *_: SimpleNamespace(run=lambda: chosen))
+    instead = {procedure.choose_structure: tuner(procedure.choose_structure)}
     if not search:
-        instead |= {step: without_search(step) for step in (procedure.fit_together, procedure.leave_out_contact)}
+        kind = patch.object(live_model, "presliding_problems", of_one_kind)
+        shape = patch.multiple(presliding_shape, **ONE_SHAPE)
+        instead |= {s: tuner(kind(shape(s))) for s in (procedure.fit_together, procedure.leave_out_contact)}
     return tuple((text, instead.get(step, step)) for text, step in procedure.STEPS)
 
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros.effort.decision import SIGNIFICANCE, sure_sign
 from robot_dynamics_ros.identification.arm.friction_columns import thinning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.metrics import jackknife_std
 from robot_dynamics_ros.signals.speeds import SLIDING
 
 BLOCKS = 6  # of every recording, one of each left out at a time: the spread is the deviation
@@ -101,7 +102,7 @@ def _of_joint(
         parts.append([B.T @ B for B in np.array_split(A, BLOCKS)])
     grams = np.array(parts).sum(axis=0)  # (BLOCKS, k, k)
     left = np.array([_solved(grams.sum(axis=0) - gram) for gram in grams])
-    return _solved(grams.sum(axis=0)), np.sqrt((BLOCKS - 1) * left.var(axis=0))
+    return _solved(grams.sum(axis=0)), jackknife_std(left)
 
 
 def share_columns(S: np.ndarray, C: np.ndarray, offset: np.ndarray, r: int, R: int) -> np.ndarray:

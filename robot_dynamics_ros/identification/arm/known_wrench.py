@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.identification.metrics import jackknife_std
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.signals.interpolation import interpolated
 
@@ -165,8 +166,7 @@ def _share(sums: np.ndarray) -> tuple[float, float]:
     total = sums.sum(axis=0)
     left = total - sums
     shares = left[:, 1] / np.maximum(left[:, 0], 1e-30)
-    std = np.sqrt((PARTS - 1) / PARTS * ((shares - shares.mean()) ** 2).sum())
-    return float(total[1] / max(total[0], 1e-30)), float(std)
+    return float(total[1] / max(total[0], 1e-30)), float(jackknife_std(shares))
 
 
 def _negative(columns: list[np.ndarray], qd: np.ndarray, effort: np.ndarray) -> tuple[int, int]:

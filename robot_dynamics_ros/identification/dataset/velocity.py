@@ -13,6 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.dataset.motion import low_pass, on_grid
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.identification.metrics import jackknife_std
 
 BAND = 20.0  # Hz, in which the two are compared
 BLOCKS = 12  # of time, each left out once: the spread is the deviation
@@ -151,7 +152,7 @@ def _signal(recordings: Sequence[Recording]) -> VelocitySignal:
     A, h = _normal(recordings)
     x = _solutions(A.sum(0), h.sum(0))
     left = np.stack([_solutions(A.sum(0) - a, h.sum(0) - b) for a, b in zip(A, h, strict=True)])
-    std = np.sqrt((len(left) - 1) * left.var(0))
+    std = jackknife_std(left)
     seen = std[:, 2] > 0  # a joint at rest is no evidence
     weight = np.where(seen, 1 / np.where(seen, std[:, 2], 1.0) ** 2, 1e-300)
     share = weight / weight.sum()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from synthetic import sines
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import filtered
@@ -11,16 +12,10 @@ from robot_dynamics_ros.signals import Log
 RATE = 94.0
 
 
-def moved(t):
-    """Position and velocity (N, 2) at times t (N,)."""
-    w, a = np.array([1.1, 2.3]), np.array([0.8, 0.4])
-    return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
-
-
 def log_of(sampled, stamped, with_velocity=True, seed=0):
     """A log that was sampled at some times and stamped with others [s]."""
     rng = np.random.default_rng(seed)
-    q, qd = moved(sampled)
+    q, qd = sines(sampled, 2)
     signals = {"q": q + 1e-5 * rng.standard_normal(q.shape), "effort": q}
     if with_velocity:
         signals["qd"] = qd + 1e-3 * rng.standard_normal(q.shape)
@@ -87,10 +82,10 @@ def test_positions_that_come_less_often_than_velocities_are_interpolated(every, 
     """Not those of a coarse encoder, at which slow joints stay for a while."""
     even = np.arange(0, 30, 1 / RATE)
     log = log_of(even, even)
-    log.q = resolution * np.round(moved(even[np.arange(len(even)) // every * every])[0] / resolution)
+    log.q = resolution * np.round(sines(even[np.arange(len(even)) // every * every], 2)[0] / resolution)
     rec = recording(log, "held")
     assert any("positions come less often" in note for note in rec.notes) == held
-    assert np.abs(rec.pieces[0].q - moved(even)[0])[:-every].max() < 2e-3
+    assert np.abs(rec.pieces[0].q - sines(even, 2)[0])[:-every].max() < 2e-3
 
 
 def test_stamps_without_an_even_clock_are_used_as_they_are():

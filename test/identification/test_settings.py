@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from prepared import moves
-from synthetic import TRUTH, UR5E, log_at, synthetic_log
+from synthetic import TRUTH, UR5E, log_at, sines, synthetic_log
 
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
@@ -31,12 +31,6 @@ def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
     assert sampled([rec], 10**6, 0.6) == [rec]
 
 
-def moved(t):
-    """Position and velocity (N, 3) at times t (N,); the last joint stands."""
-    w, a = np.array([1.1, 2.3, 1.0]), np.array([0.8, 0.4, 0.0])
-    return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
-
-
 @pytest.mark.parametrize(
     "delay, gain, bias, missing", [(0.003, 1.05, 0.01, 0), (-0.003, 0.95, -0.02, 100), (0.0, 1.0, 0.0, 100)]
 )
@@ -44,8 +38,8 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing
     """Also where single samples are missing."""
     t = np.arange(0, 30, 0.002)
     rng = np.random.default_rng(5)
-    q, truth = moved(t)
-    qd = moved(t - delay)[1] * [gain, 1.0, 1.0] + [bias, 0.0, 0.0]
+    q, truth = sines(t)
+    qd = sines(t - delay)[1] * [gain, 1.0, 1.0] + [bias, 0.0, 0.0]
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
     log = log_at(t, signals | {"effort": q}, ("a", "b", "c"))
     kept = np.sort(rng.permutation(len(t))[missing:])
@@ -64,7 +58,7 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing
 def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
     """Stamps that count `speed` seconds per second of the controller."""
     t = np.arange(0, 30, 0.002)
-    q, qd = moved(t)
+    q, qd = sines(t)
     log = log_at(speed * t, {"q": q, "qd": qd, "effort": q}, ("a", "b", "c"))
     found, rec = velocity_signal([recording(log, "r")]), recording(log, "r")
     assert found.clock == pytest.approx(speed, abs=1e-4) and found.block() is None
@@ -75,23 +69,17 @@ def test_one_gain_of_all_velocities_is_a_clock_and_one_of_each_is_not(speed):
     assert velocity_signal([recording(log, "r")]).clock == 1.0
 
 
-@pytest.mark.parametrize("gain", [1.0, 1.04, 0.5])
-def test_recordings_whose_velocities_have_different_gains_are_named(gain):
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "gain, size, named", [(1.0, 1.0, False), (1.04, 1.0, True), (0.5, 1.0, True), (0.5, 0.0, False)]
+)
+def test_recordings_whose_velocities_have_different_gains_are_named_and_one_that_stands_has_none(gain, size, named):
     """One repair of both made each of them wrong."""
     t = np.arange(0, 30, 0.002)
-    q, qd = moved(t)
-    rows = [log_at(t, {"q": q, "qd": factor * qd, "effort": q}, ("a", "b", "c")) for factor in (1.0, gain)]
+    q, qd = sines(t)
+    rows = [log_at(t, {"q": k * q, "qd": f * k * qd, "effort": q}, ("a", "b", "c")) for f, k in ((1, 1), (gain, size))]
     text = unlike([recording(log, name) for log, name in zip(rows, ("first", "second"), strict=True)])
-    assert (f"1 in first, {gain:g} in second" in text) if gain != 1.0 else text == ""
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_recording_that_stands_shows_no_gain_of_velocities():
-    """It was named with a gain of 1 beside one whose clock counts other seconds."""
-    t = np.arange(0, 30, 0.002)
-    q, qd = moved(t)
-    rows = [log_at(t, {"q": k * q, "qd": 1.04 * k * qd, "effort": q}, ("a", "b", "c")) for k in (1.0, 0.0)]
-    assert unlike([recording(log, name) for log, name in zip(rows, ("moves", "stands"), strict=True)]) == ""
+    assert (f"1 in first, {gain:g} in second" in text) if named else text == ""
 
 
 @pytest.mark.long

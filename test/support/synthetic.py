@@ -64,6 +64,12 @@ def excitation(n: int, duration: float, rate: float, seed: int, amplitude: float
     return t, q + centre, qd, -(w * w * sin) @ a - (w * w * cos) @ b
 
 
+def sines(t: np.ndarray, joints: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Position and velocity (N, n) at times t (N,); the third joint stands."""
+    w, a = np.array([1.1, 2.3, 1.0])[:joints], np.array([0.8, 0.4, 0.0])[:joints]
+    return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
+
+
 def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=None) -> np.ndarray:
     """Effort (N, n) [Nm] of a motion: rigid body + rotor inertia + friction."""
     chain = robot.kinematic_chain()

@@ -130,6 +130,21 @@ def _write(pipe: Connection, parts: list[bytes]) -> None:
         pipe.send_bytes(part)
 
 
+class Served:
+    """The client's process seen from inside: what it tells the driver."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
+        """The state of the motion."""
+        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
+
+    def answer(self, reason: str = "") -> None:
+        """Answer a setting: why not, empty when it is done."""
+        send(self._pipe, {"event": "answer", "reason": reason})
+
+
 def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:
     """The next message and its array (0 or more rows). Raises EOFError when the other end is closed."""
     message = json.loads(pipe.recv_bytes())

@@ -179,9 +179,11 @@ class MotionDriver(Driver):
 
     All of them raise CapabilityError with the reason (no capability, safety mode, a motion is running, torque is live,
     a wrong shape) and ConnectionFailed. When a stream begins, its first row is compared with where the robot is then
-    (refuse_start()). speed_limit: of the controller [rad/s], for robot files without limits.velocity.
+    (refuse_start()). speed_limit: of the controller [rad/s], for robot files without limits.velocity. A subclass sets
+    `_mover`, what carries a motion out: its stop() and state `motion`.
     """
 
+    _mover: Any
     speed_limit: float | None = None
 
     def refuse_listening(self) -> None:
@@ -234,14 +236,15 @@ class MotionDriver(Driver):
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """Begin play(): path (m, n), stream (N, n), finite."""
 
-    @abstractmethod
     def stop(self) -> None:
         """Decelerate to standstill; does nothing when this driver moves nothing. From any thread, without waiting."""
+        self._mover.stop()
 
     @property
-    @abstractmethod
     def motion(self) -> MotionState:
         """State of the present or last motion."""
+        motion: MotionState = self._mover.motion
+        return motion
 
 
 class TorqueDriver(MotionDriver):

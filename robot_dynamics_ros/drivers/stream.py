@@ -20,17 +20,6 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class StreamOptions:
-    """Limits of a stream [s, Hz]; see the parameters of the hardware node."""
-
-    rate: float
-    follow_host_clock: bool = True
-    degraded_gap: float = 0.020
-    safe_gap: float = 0.040
-    frozen_repeats: int = 10
-
-
-@dataclass(frozen=True)
 class Statistics:
     """Counts since connect(); gaps are measured in controller time."""
 
@@ -53,23 +42,22 @@ class Stream:
     """Judges samples by controller time and content, and maps controller time to the host clock.
 
     One thread takes samples; condition, latched and counts may be read from any. received_ns: steady time of the newest
-    sample that arrived [ns], taken or not, by which silence is judged: a late reader is no silent robot.
+    sample that arrived [ns], taken or not, by which silence is judged: a late reader is no silent robot. rate [Hz];
+    limits: of StreamMonitor, see the parameters of the hardware node.
     """
 
-    def __init__(self, options: StreamOptions, received_ns: Callable[[], int] = lambda: 0) -> None:
-        self.options, self._received_ns, self._taken_ns = options, received_ns, 0
-        self._monitor = StreamMonitor(
-            rate=options.rate,
-            degraded_gap=options.degraded_gap,
-            safe_gap=options.safe_gap,
-            frozen_repeats=options.frozen_repeats,
-        )
-        self._clock = ClockMap(options.follow_host_clock)
+    def __init__(
+        self, rate: float, received_ns: Callable[[], int] = lambda: 0, follow_host_clock: bool = True, **limits: Any
+    ) -> None:
+        self.rate, self._received_ns, self._taken_ns = rate, received_ns, 0
+        self.follow_host_clock = follow_host_clock
+        self._monitor = StreamMonitor(rate=rate, **limits)
+        self._clock = ClockMap(follow_host_clock)
         self._carried = 0
         self.flags = self.missed = 0
         self.connected = False
         self.reconnects = self.malformed = self._damaged = 0
-        self._rate = Rate()
+        self._arrive = Rate()
 
     def restart(self) -> None:
         """A new connection: the next sample has no predecessor, the offset of the clocks is found anew."""
@@ -143,7 +131,7 @@ class Stream:
         counts = self._monitor.counts
         counts["non_finite"] += self._damaged
         own = {"reconnects": self.reconnects, "malformed": self.malformed}
-        return Statistics(rate=self._rate.of(counts["samples"]), **counts, **(own | more))
+        return Statistics(rate=self._arrive.of(counts["samples"]), **counts, **(own | more))
 
 
 class Rate:

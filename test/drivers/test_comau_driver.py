@@ -77,7 +77,7 @@ GATES |= {"drives are off": {"status": 1}, "POWERLINK": {"powerlink": False}}
 def test_commands_are_gated_by_modality_drives_and_powerlink(rig, driver, change, text):
     here = collect(driver, 50)[-1].q_d.copy()
     rig.command("lpc", **change)
-    until(driver, lambda: text in driver._move.ready_text(driver._states.last))
+    until(driver, lambda: text in driver._mover.ready_text(driver._states.last))
     with pytest.raises(CapabilityError, match=text):
         driver.play([here + 0.05])
     rig.command("lpc")

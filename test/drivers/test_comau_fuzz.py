@@ -10,7 +10,7 @@ from fuzz import SEED, tries
 
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.states import ComauStates
-from robot_dynamics_ros.drivers.stream import Stream, StreamOptions
+from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.errors import DataError
 
 TRIES = tries(3000)
@@ -49,7 +49,7 @@ def test_a_time_that_no_controller_has_is_refused():
 
 def test_mutated_datagrams_are_read_or_refused_and_the_stream_goes_on(tried):
     tried("Comau datagrams", TRIES)
-    rng, stream, states = random.Random(SEED + 5), Stream(StreamOptions(500.0)), ComauStates(ROBOT, 500.0)
+    rng, stream, states = random.Random(SEED + 5), Stream(500.0), ComauStates(ROBOT, 500.0)
     good, read = wire.pack_state(GOOD), 0
     for k in range(TRIES):
         try:

@@ -59,7 +59,7 @@ def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
         driver = make_driver("franka", ROBOT, host)
         driver.connect()
         collect(driver, 50)
-        os.kill(driver._process.pid, signal.SIGKILL)  # of the client
+        os.kill(driver._mover.pid, signal.SIGKILL)  # of the client
         until(driver, lambda: driver.statistics().reconnects == 1)
         collect(driver, 50)
     until(driver, lambda: driver.condition == StreamState.fault)

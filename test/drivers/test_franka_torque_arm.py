@@ -107,7 +107,7 @@ def test_states_come_at_1_khz_and_a_killed_client_latches_torque_off_until_it_is
     stamps = np.unique([r["stamp_ns"] for r in records])  # of robot time; cycles without a new state repeat one
     assert np.median(np.diff(stamps)) == pytest.approx(1e6, rel=0.01)
     assert arm.driver.statistics().non_finite == 0 and arm.driver.sample.has("vendor_external_wrench")
-    os.kill(arm.driver._process.pid, signal.SIGKILL)
+    os.kill(arm.driver._mover.pid, signal.SIGKILL)
     arm.read(lambda: arm.loop.state == GuardState.fault)
     arm.read(lambda: arm.driver.statistics().reconnects == 1 and not arm.driver.motion.active)
     before = arm.loop.cycles
@@ -126,7 +126,7 @@ def test_a_client_that_hangs_holds_up_neither_the_stop_nor_the_end_of_torque(arm
     from robot_dynamics_ros.drivers import client as module
 
     arm.enable(TorqueMode.guide)
-    pid = arm.driver._process.pid
+    pid = arm.driver._mover.pid
     os.kill(pid, signal.SIGSTOP)
     done = []
     caller = threading.Thread(target=lambda: done.append((arm.loop.disable(), arm.driver.stop())), daemon=True)

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.drivers import child_process
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child as franka_child
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import MotionState
-from robot_dynamics_ros.drivers.ur import control_child
 from robot_dynamics_ros.drivers.ur.control_child import Child
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError
@@ -41,7 +41,7 @@ class Client:
 @pytest.fixture
 def child(monkeypatch):
     reports = []
-    monkeypatch.setattr(control_child, "send", lambda pipe, message, array=None: reports.append(message))
+    monkeypatch.setattr(child_process, "send", lambda pipe, message, array=None: reports.append(message))
     found = Child(SimpleNamespace(poll=lambda *_: False), "host")
     found._client, found.reports = Client(), reports
     return found
@@ -87,7 +87,7 @@ def test_a_robot_file_with_other_joints_is_refused(vendor, robot, joints):
 def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkeypatch):
     begun, driver = [], UrDriver(load_robot("ur5e"), "127.0.0.1")
     monkeypatch.setattr(driver, "refuse_motion", lambda: None)
-    monkeypatch.setattr(driver._control, "begin", lambda request, rows: begun.append(rows))
+    monkeypatch.setattr(driver._mover, "begin", lambda request, rows: begun.append(rows))
     driver.sample.q[:] = HERE
     for begin in (
         lambda rows: driver.play(None, rows),
@@ -101,7 +101,7 @@ def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkey
 
 
 def test_it_is_compared_again_when_it_begins_with_a_position_that_arrived_since(monkeypatch):
-    control, answers = UrDriver(load_robot("ur5e"), "127.0.0.1")._control, []
+    control, answers = UrDriver(load_robot("ur5e"), "127.0.0.1")._mover, []
     monkeypatch.setattr(control, "_send", lambda message, array=None: answers.append(message["do"]))
     now, never = time.time_ns(), 2**62
     for place, arrived, expected in (
@@ -131,18 +131,17 @@ def test_a_setting_is_answered_with_what_the_controller_said(child, good, reques
     assert ("refuses" in child.reports[0]["reason"]) == (not good)
 
 
-DRIVERS = {  # a driver, its client, and the settings that it answers
-    UrDriver: ("ur5e", "_control", ("zero_ft", "set_payload")),
-    FrankaDriver: ("fr3", "_process", ("recover", "set_payload", "set_collision_thresholds")),
+DRIVERS = {  # a driver, its robot, and the settings that it answers
+    UrDriver: ("ur5e", ("zero_ft", "set_payload")),
+    FrankaDriver: ("fr3", ("recover", "set_payload", "set_collision_thresholds")),
 }
 CALLS = {"set_payload": (1.0, (0.0, 0.0, 0.1)), "set_collision_thresholds": ([40.0] * 7, [50.0] * 6)}
-SETTINGS = [(kind, setting) for kind, (_, _, settings) in DRIVERS.items() for setting in settings]
+SETTINGS = [(kind, setting) for kind, (_, settings) in DRIVERS.items() for setting in settings]
 
 
 def made(kind):
-    robot, client, _ = DRIVERS[kind]
-    driver = kind(load_robot(robot), "127.0.0.1")
-    return driver, getattr(driver, client)
+    driver = kind(load_robot(DRIVERS[kind][0]), "127.0.0.1")
+    return driver, driver._mover
 
 
 @pytest.mark.parametrize(("kind", "setting"), SETTINGS)
@@ -204,7 +203,7 @@ def test_a_setting_of_a_franka_arm_is_answered_with_what_the_robot_said(monkeypa
         if refused:
             raise Refusal(refused)
 
-    monkeypatch.setattr(franka_child, "send", lambda pipe, message, array=None: reports.append(message))
+    monkeypatch.setattr(child_process, "send", lambda pipe, message, array=None: reports.append(message))
     child = object.__new__(franka_child.Child)
     child._pipe, child._robot = None, SimpleNamespace(automatic_error_recovery=recovery)
     names = ("ControlException", "CommandException", "InvalidOperationException")

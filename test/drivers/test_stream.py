@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros._core import SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.drivers.stream import Stream, StreamOptions
+from robot_dynamics_ros.drivers.stream import Stream
 
 PERIOD = 1_000_000
 
@@ -20,7 +20,7 @@ def feed(stream, count, start=0, moving=False, measured=None):
 
 
 def test_stamps_are_controller_time_on_the_host_clock_once_the_offset_is_known():
-    stream = Stream(StreamOptions(rate=1000.0))
+    stream = Stream(rate=1000.0)
     stamps = feed(stream, 100)
     known = [s for s in stamps if s is not None]
     assert stamps[0] is None and len(known) > 70
@@ -28,7 +28,7 @@ def test_stamps_are_controller_time_on_the_host_clock_once_the_offset_is_known()
 
 
 def test_missed_duplicate_and_backward_samples_are_counted():
-    stream = Stream(StreamOptions(rate=1000.0))
+    stream = Stream(rate=1000.0)
     feed(stream, 60)
     feed(stream, 1, start=59)  # again
     feed(stream, 1, start=63)  # three missing
@@ -39,7 +39,7 @@ def test_missed_duplicate_and_backward_samples_are_counted():
 
 
 def test_frozen_values_in_motion_are_unsafe_and_at_rest_are_not():
-    stream = Stream(StreamOptions(rate=1000.0, frozen_repeats=5))
+    stream = Stream(rate=1000.0, frozen_repeats=5)
     feed(stream, 50, measured=np.ones(3))
     assert not stream.frozen
     feed(stream, 10, start=50, measured=np.ones(3), moving=True)
@@ -48,7 +48,7 @@ def test_frozen_values_in_motion_are_unsafe_and_at_rest_are_not():
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_values_that_are_no_numbers_are_dropped(bad):
-    stream = Stream(StreamOptions(rate=1000.0))
+    stream = Stream(rate=1000.0)
     feed(stream, 50)
     assert feed(stream, 1, start=50, measured=np.array([1.0, bad, 1.0])) == [None]
     assert stream.statistics().non_finite == 1
@@ -60,7 +60,7 @@ def test_too_many_values_are_refused():
 
 
 def test_signals_that_are_not_finite_are_absent_and_counted_once_each():
-    stream = Stream(StreamOptions(500.0))
+    stream = Stream(500.0)
     good, partly, infinite, absent = np.ones(3), np.array([1.0, np.nan, 2.0]), np.full(3, np.inf), np.full(3, np.nan)
     stream.clean(good, partly, infinite, absent)
     assert np.array_equal(good, np.ones(3))
@@ -73,7 +73,7 @@ def test_a_late_reader_is_no_silent_robot(monkeypatch):
     now = 10_000 * PERIOD
     monkeypatch.setattr("time.monotonic_ns", lambda: now)
     arrived = now - PERIOD
-    stream = Stream(StreamOptions(rate=1000.0), lambda: arrived)
+    stream = Stream(1000.0, lambda: arrived)
     feed(stream, 100)  # read 9.9 s late
     assert stream.condition == StreamState.ok and stream.latched == StreamState.ok
     arrived = now - 100 * PERIOD

@@ -134,7 +134,7 @@ def test_settings_and_motions_are_refused_when_the_robot_is_stopped_also_first_a
             setting()
     with pytest.raises(CapabilityError, match=text):
         driver.play([np.zeros(6)])
-    assert driver._control.pid is None
+    assert driver._mover.pid is None
 
 
 def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
@@ -142,7 +142,7 @@ def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
     scripted, driver = fed()
     scripted.stream(0, SETTLE)
     collect(driver, 1)
-    control, ended = driver._control, SimpleNamespace(returncode=1)
+    control, ended = driver._mover, SimpleNamespace(returncode=1)
     why = iter(["the controller refuses the stream"] * 2)
     control._listen = lambda process, pipe: next(why)
     control.motion = MotionState("moving")
@@ -210,7 +210,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works():
         driver.play([start + 1.0], speed=0.3)
         until(driver, lambda: abs(driver.sample.qd[0]) > 0.1 or not driver.motion.active)
         assert driver.motion.active, driver.motion
-        os.kill(driver._control.pid, signal.SIGKILL)
+        os.kill(driver._mover.pid, signal.SIGKILL)
         assert settled(driver) == "failed" and "signal 9" in driver.motion.reason
         until(driver, lambda: np.abs(driver.sample.qd).max() < 0.02)  # the controller's watchdog
         assert abs(driver.sample.q[0] - start[0]) < 0.9

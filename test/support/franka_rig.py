@@ -16,8 +16,8 @@ from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child, driver, process
 from robot_dynamics_ros.drivers.franka.child import Child
-from robot_dynamics_ros.drivers.franka.rows import SLOTS, VECTORS, WIDTH
-from robot_dynamics_ros.drivers.sample_ring import SampleRing
+from robot_dynamics_ros.drivers.franka.ring import SampleRing
+from robot_dynamics_ros.drivers.franka.rows import VECTORS
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
 from robot_dynamics_ros.simulation.server.arm import Arm
@@ -93,10 +93,10 @@ class Rig:
         set_clocks(monkeypatch, lambda: self.server.time, child, client, driver, process, stream)
         self.physics = PlantPhysics(self.server)
         self.driver = make_driver("franka", ROBOT, "nowhere", follow_host_clock=False)
-        self.process, self._read, self.driver.read = self.driver._process, self.driver.read, self.read
+        self.process, self._read, self.driver.read = self.driver._mover, self.driver.read, self.read
         self._go, self._waiting, self._over = threading.Semaphore(0), threading.Semaphore(0), False
         self._requests, self._parts = deque(), deque()
-        self.process._ring = ring = SampleRing(WIDTH, SLOTS)
+        self.process._ring = ring = SampleRing()
         self.process._pipe, self.process._outbox = SimpleNamespace(close=lambda: None), self
         served = Child(self, [], ring, ROBOT)
         self.vendor = served._vendor = served._robot = Vendor(self.physics, self._turn)

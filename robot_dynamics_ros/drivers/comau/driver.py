@@ -12,8 +12,8 @@ from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, MotionState, RobotStatus
-from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
+from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, RobotStatus
+from robot_dynamics_ros.drivers.stream import Statistics, Stream
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -26,7 +26,7 @@ class ComauDriver(MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
-    positions may be sent, while the LPC is in absolute position. stream_options: of StreamOptions. Raises
+    positions may be sent, while the LPC is in absolute position. stream_options: of Stream. Raises
     CapabilityError for an impossible number of axes, and for torque.
     """
 
@@ -52,9 +52,9 @@ class ComauDriver(MotionDriver):
         self.robot, self.host = robot, host
         self._n = robot.n_joints
         self._link = UdpLink(host, port or PORT, robot.n_joints, arm)
-        self._stream = Stream(StreamOptions(robot.rate, **stream_options), lambda: self._link.received_ns)
+        self._stream = Stream(robot.rate, lambda: self._link.received_ns, **stream_options)
         self._states = ComauStates(robot, robot.rate)
-        self._move = ComauMotion(self._n, robot.rate, self._link.send, enable_commands)
+        self._mover = ComauMotion(self._n, robot.rate, self._link.send, enable_commands)
         self._started = False
 
     # -- connection ---------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ class ComauDriver(MotionDriver):
         if not self._started:
             self._stream.restart()
             self._states.restart()
-            self._link.on_state = self._move.on_state if self._move.enabled else None
+            self._link.on_state = self._mover.on_state if self._mover.enabled else None
             self._link.start()
             self._started = True
 
@@ -71,7 +71,7 @@ class ComauDriver(MotionDriver):
         """Stop a motion of this driver, stop receiving; may be called again."""
         if self._started:
             self._started = False
-            self._move.end("disconnected: the LPC holds the position")
+            self._mover.end("disconnected: the LPC holds the position")
             self._link.stop()
             self._stream.set_connected(False)
 
@@ -93,7 +93,7 @@ class ComauDriver(MotionDriver):
             return None
         watched = np.concatenate([sample.q, np.nan_to_num(sample.current)])
         moving = bool(np.isfinite(target).all() and np.abs(target).max() > MOVING)
-        safety = 1 if self._move.ready_text(state) == "" or state.modality == wire.LISTEN else 3
+        safety = 1 if self._mover.ready_text(state) == "" or state.modality == wire.LISTEN else 3
         times = received.receive_ns, received.steady_ns
         stamp = self._stream.take(1000 * state.time_us, watched, moving, safety, *times)
         if stamp is None or self._stream.frozen:
@@ -112,7 +112,7 @@ class ComauDriver(MotionDriver):
     @property
     def info(self) -> DriverInfo:
         """Wire format, rate and abilities."""
-        version, rate = f"C5G Open, UDP version {wire.VERSION}", self._stream.options.rate
+        version, rate = f"C5G Open, UDP version {wire.VERSION}", self._stream.rate
         return DriverInfo("comau", version, rate, False, self.capabilities)
 
     @property
@@ -121,7 +121,7 @@ class ComauDriver(MotionDriver):
         state = self._states.last
         if state is None:
             return RobotStatus()
-        reason = self._move.ready_text(state)
+        reason = self._mover.ready_text(state)
         normal = not reason or state.modality == wire.LISTEN
         return RobotStatus(
             program_running=self.motion.active,
@@ -160,11 +160,11 @@ class ComauDriver(MotionDriver):
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, n), stream (N, n) at the robot's rate."""
         self.refuse_rate(rate)
-        self._move.begin(self._refuse(), path, stream, speed, acceleration)
+        self._mover.begin(self._refuse(), path, stream, speed, acceleration)
 
     def refuse_listening(self) -> None:
         """Raise CapabilityError where positions may not be sent."""
-        if not self._move.enabled:
+        if not self._mover.enabled:
             advice = "(Comau: set enable_commands)"
             raise CapabilityError(f"{self.robot.name}: this driver only listens, and moves nothing {advice}")
 
@@ -175,19 +175,10 @@ class ComauDriver(MotionDriver):
         self.refuse_busy("motion")
         if not self._started or last is None:
             raise CapabilityError(f"no motion: no state from {self.host} yet")
-        reason = self._move.ready_text(last)
+        reason = self._mover.ready_text(last)
         if reason:
             raise CapabilityError(f"no motion: {reason}")
         silence = 1e-9 * (time.monotonic_ns() - self._link.received_ns)
         if not silence <= SILENCE_TIMEOUT:
             raise CapabilityError(f"no motion: no state for {silence:.1f} s")
         return last
-
-    def stop(self) -> None:
-        """Slow down along the path; nothing to do when this driver moves nothing."""
-        self._move.stop()
-
-    @property
-    def motion(self) -> MotionState:
-        """State of the present or last motion."""
-        return self._move.state

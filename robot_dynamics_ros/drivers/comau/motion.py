@@ -31,7 +31,7 @@ class ComauMotion:
         self._n, self._rate, self._send = n_joints, rate, send
         self.enabled = enabled
         self._lock = threading.RLock()
-        self.state = MotionState()
+        self.motion = MotionState()
         self._playback: Playback | None = None
         self._sent: np.ndarray | None = None
         self._ignored = 0
@@ -43,17 +43,17 @@ class ComauMotion:
         with self._lock:
             start = DEGREE * np.array(last.target[: self._n])
             playback = Playback(start, path, stream, self._rate, speed, acceleration)
-            self._playback, self.state = playback, MotionState("moving")
+            self._playback, self.motion = playback, MotionState("moving")
             self._sent, self._ignored = None, 0
 
     def end(self, reason: str) -> None:
         """End a running motion with this reason, because the connection is closed."""
         with self._lock:
-            if self.state.active:
+            if self.motion.active:
                 self._over("stopped", reason)
 
     def _over(self, state: str, reason: str, progress: float = 0.0) -> None:
-        self._playback, self.state = None, MotionState(state, reason, progress)
+        self._playback, self.motion = None, MotionState(state, reason, progress)
 
     def stop(self) -> None:
         """Slow down along the path; does nothing when nothing moves."""
@@ -89,7 +89,7 @@ class ComauMotion:
                 done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
                 return self._over(*done, playback.progress)
             if state.sequence % REPORT == 0:
-                self.state = MotionState("moving", progress=playback.progress)
+                self.motion = MotionState("moving", progress=playback.progress)
             self._sent = sent
             degrees = tuple(sent.tolist()) + (0.0,) * (wire.AXES - self._n)
             mask = (1 << self._n) - 1

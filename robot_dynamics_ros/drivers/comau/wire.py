@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from robot_dynamics_ros.errors import DataError
 
@@ -30,6 +30,7 @@ MODALITIES = {
 DRIVES_ON = 4
 DRIVE_STATUS = {1: "off", 2: "driving on", 3: "driving off", DRIVES_ON: "on"}
 NAN10 = (math.nan,) * AXES
+NOTHING_ADDED = (0.0,) * (2 * AXES)  # speeds [motor rpm] and currents [A], of the additive modalities
 
 
 @dataclass
@@ -65,8 +66,6 @@ class Command:
     modality: int = LISTEN
     mask: int = 0
     position: tuple[float, ...] = (0.0,) * AXES  # deg
-    add_speed: tuple[float, ...] = field(default=(0.0,) * AXES)  # motor rpm
-    add_current: tuple[float, ...] = field(default=(0.0,) * AXES)  # A
     session: int = 0  # of the client that sends it
 
 
@@ -98,7 +97,7 @@ def unpack_state(data: bytes, n_axes: int) -> State:
 def pack_command(c: Command, n_axes: int) -> bytes:
     """UDP datagram of a command."""
     head = (MAGIC_COMMAND, VERSION, n_axes, c.session, c.sequence & 0xFFFFFFFF, c.echo & 0xFFFFFFFF, c.time_us)
-    return COMMAND.pack(*head, c.modality, c.mask, *c.position, *c.add_speed, *c.add_current)
+    return COMMAND.pack(*head, c.modality, c.mask, *c.position, *NOTHING_ADDED)
 
 
 def unpack_command(data: bytes, n_axes: int) -> Command:
@@ -109,7 +108,7 @@ def unpack_command(data: bytes, n_axes: int) -> Command:
     _head(v[0], MAGIC_COMMAND, v[1], v[2], n_axes)
     if not all(map(math.isfinite, v[9:])):
         raise DataError("a command with numbers that are not finite")
-    return Command(v[4], v[5], v[6], v[7], v[8], v[9:19], v[19:29], v[29:39], v[3])
+    return Command(v[4], v[5], v[6], v[7], v[8], v[9:19], v[3])
 
 
 def _head(magic: int, expected: int, version: int, axes: int, n_axes: int) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.child_process import receive, send
-from robot_dynamics_ros.drivers.franka.rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
+from robot_dynamics_ros.drivers.child_process import Served, receive, send
+from robot_dynamics_ros.drivers.franka.ring import SampleRing
+from robot_dynamics_ros.drivers.franka.rows import STOPPED_MODES, VECTORS
 from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Linked, TorqueCycle, last_guard
-from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Rate
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -30,12 +30,13 @@ REPORT_CYCLES = 100
 SETTINGS = ("recover", "load", "collision")  # requests with an answer
 
 
-class Child:
+class Child(Served):
     """One connection to a robot; run() ends with the pipe (EOFError) or with what the client raises on the network."""
 
     def __init__(self, pipe: Connection, sockets: list[socket.socket], ring: SampleRing, robot: RobotFile) -> None:
         """sockets: of a torque loop where one is attached."""
-        self._pipe, self._ring, self._file = pipe, ring, robot
+        super().__init__(pipe)
+        self._ring, self._file = ring, robot
         self._source = Linked(sockets[0], robot) if sockets else None
         self._acting: np.ndarray | None = None  # torque that acts, in torque control
         self._busy = Rate(time.process_time())
@@ -93,12 +94,9 @@ class Child:
         ) as error:
             refused = _line(error)
         if refused:  # before the answer: a motion that begins after it is not reported as failed
-            self._motion("failed", refused)
+            self.report("failed", refused)
         if what in SETTINGS:
-            send(self._pipe, {"event": "answer", "reason": refused})
-
-    def _motion(self, state: str, reason: str = "", progress: float = 0.0) -> None:
-        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
+            self.answer(refused)
 
     def do_recover(self, _: np.ndarray) -> None:
         """Automatic error recovery."""
@@ -106,7 +104,7 @@ class Child:
 
     def do_stop(self, _: np.ndarray) -> None:
         """No motion of this process is running."""
-        self._motion("stopped", "stop was requested")
+        self.report("stopped", "stop was requested")
 
     def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; libfranka takes the inertia as a matrix (9,)."""
@@ -134,11 +132,11 @@ class Child:
             playback = Playback(q, rows[:split], rows[split:], RATE, speed, acceleration)
         except CapabilityError as error:
             failure, playback = str(error), Playback(q, rows[:0], rows[:0], RATE)
-        self._motion("moving")
+        self.report("moving")
         self._play(control, playback, q)
         if failure:
             raise CapabilityError(failure)
-        self._motion("stopped" if playback.stopped else "done", "stop was requested" if playback.stopped else "", 1.0)
+        self.report("stopped" if playback.stopped else "done", "stop was requested" if playback.stopped else "", 1.0)
 
     def _play(self, control: Any, playback: Playback, q: np.ndarray) -> None:
         positions = self._vendor.JointPositions
@@ -155,7 +153,7 @@ class Child:
             if self._stop_requested():
                 playback.stop()
             if self._cycle % REPORT_CYCLES == 0:
-                self._motion("moving", progress=playback.progress)
+                self.report("moving", progress=playback.progress)
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def do_torque(self, _: np.ndarray) -> None:
@@ -167,12 +165,12 @@ class Child:
             raise CapabilityError("no torque loop is attached")
         cycle = TorqueCycle(last_guard(self._file), self._source)
         control = self._robot.start_torque_control()
-        self._motion("moving", "torque")
+        self.report("moving", "torque")
         try:
             self._torque(control, cycle)
         finally:
             self._acting = None
-        self._motion("stopped" if cycle.ending in ORDERLY else "failed", cycle.ending)
+        self.report("stopped" if cycle.ending in ORDERLY else "failed", cycle.ending)
 
     def _torque(self, control: Any, cycle: TorqueCycle) -> None:
         while True:
@@ -204,7 +202,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe, host, robot, memory, event, realtime, *sockets = sys.argv[1:]
     channel = Connection(int(pipe))
-    ring = SampleRing(WIDTH, SLOTS, int(memory), int(event))
+    ring = SampleRing(int(memory), int(event))
     try:
         child = Child(channel, [socket.socket(fileno=int(s)) for s in sockets], ring, load_robot(robot))
         child.connect(host, realtime == "1")

@@ -12,8 +12,8 @@ from robot_dynamics_ros._core import GuardReason, TorqueLoop
 from robot_dynamics_ros.drivers.arguments import Rows, finite_numbers, load_of
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
-from robot_dynamics_ros.drivers.stream import Statistics, Stream, StreamOptions
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, TorqueDriver
+from robot_dynamics_ros.drivers.stream import Statistics, Stream
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -44,7 +44,7 @@ class FrankaDriver(TorqueDriver):
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
-    stream_options: of StreamOptions. Raises CapabilityError for another number of joints.
+    stream_options: of Stream. Raises CapabilityError for another number of joints.
     """
 
     capabilities = frozenset({"rotor", "desired_state", "vendor_force", "recover", "torque"})
@@ -56,10 +56,10 @@ class FrankaDriver(TorqueDriver):
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
         self.robot, self.host = robot, host
-        options = StreamOptions(robot.sensing.sample_rate or 1000.0, **stream_options)
-        self._stream = Stream(options, lambda: self._process.received_ns())
+        rate = robot.sensing.sample_rate or 1000.0
+        self._stream = Stream(rate, lambda: self._mover.received_ns(), **stream_options)
         self._realtime, self.with_torque = realtime_priority > 0, torque
-        self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
+        self._mover = FrankaProcess(robot, host, self._stream, realtime_priority)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
         self._watched = np.zeros(3 * JOINTS)
@@ -67,17 +67,17 @@ class FrankaDriver(TorqueDriver):
     # -- connection ---------------------------------------------------------------------------------------------------
     def connect(self) -> None:
         """Connect and start receiving. Raises ConnectionFailed with the reason."""
-        self._process.connect()
+        self._mover.connect()
 
     def disconnect(self) -> None:
         """Stop a motion of this driver, end the process; may be called again."""
-        self._process.disconnect()
+        self._mover.disconnect()
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
         until = time.monotonic() + timeout
-        while (times := self._process.take(self._row, until)) is not None:
+        while (times := self._mover.take(self._row, until)) is not None:
             sample = self._judged(times)
             if sample is not None:
                 return sample
@@ -111,7 +111,7 @@ class FrankaDriver(TorqueDriver):
     @property
     def info(self) -> DriverInfo:
         """Version of the client library, rate and abilities."""
-        return DriverInfo("franka", self._process.version, self._stream.options.rate, self._realtime, self.capabilities)
+        return DriverInfo("franka", self._mover.version, self._stream.rate, self._realtime, self.capabilities)
 
     @property
     def status(self) -> RobotStatus:
@@ -131,11 +131,11 @@ class FrankaDriver(TorqueDriver):
     @property
     def last_error(self) -> str:
         """Why the connection was lost, empty while it is up."""
-        return self._process.error
+        return self._mover.error
 
     def statistics(self) -> Statistics:
         """Counts since connecting."""
-        return self._stream.statistics(**self._process.counts())
+        return self._stream.statistics(**self._mover.counts())
 
     def details(self) -> dict[str, str]:
         """Diagnostic values that only this robot reports."""
@@ -152,13 +152,13 @@ class FrankaDriver(TorqueDriver):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
         self.refuse_motion()
-        self._process.begin(request, np.vstack([path, stream]))
+        self._mover.begin(request, np.vstack([path, stream]))
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
         """As TorqueDriver.attach."""
         super().attach(loop)
-        self._process.attach(loop)
+        self._mover.attach(loop)
 
     def start_torque(self) -> None:
         """Torque control by the attached loop, zero until it is enabled: the robot adds gravity and friction.
@@ -167,7 +167,7 @@ class FrankaDriver(TorqueDriver):
         the reason.
         """
         self.refuse_torque_start()
-        self._process.begin({"do": "torque"})
+        self._mover.begin({"do": "torque"})
         self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
         if self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
@@ -179,20 +179,11 @@ class FrankaDriver(TorqueDriver):
             self.loop.trip(GuardReason.robot_stopped)
         return run
 
-    def stop(self) -> None:
-        """Come to rest; nothing to do when this driver moves nothing."""
-        self._process.stop()
-
-    @property
-    def motion(self) -> MotionState:
-        """State of the present or last motion."""
-        return self._process.motion
-
     # -- settings -----------------------------------------------------------------------------------------------------
     def recover(self) -> str:
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
         self.refuse_busy("recovery")
-        self._process.ask({"do": "recover"}, self.wait_until)
+        self._mover.ask({"do": "recover"}, self.wait_until)
         return "recovered"
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
@@ -218,5 +209,5 @@ class FrankaDriver(TorqueDriver):
     def _set(self, request: dict[str, Any]) -> None:
         """A setting, which is sent again with every new connection."""
         self.refuse_busy("change of a setting")
-        self._process.ask(request, self.wait_until)
-        self._process.kept[request["do"]] = request
+        self._mover.ask(request, self.wait_until)
+        self._mover.kept[request["do"]] = request

@@ -14,9 +14,8 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
 from robot_dynamics_ros.drivers.child_process import connected, end, hang_up, send, spawn
 from robot_dynamics_ros.drivers.client import Client
-from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
+from robot_dynamics_ros.drivers.franka.ring import SampleRing
 from robot_dynamics_ros.drivers.interface import MotionState
-from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
@@ -74,7 +73,7 @@ class FrankaProcess(Client):
             self._supervisor = None
 
     def _open(self) -> None:
-        ring = SampleRing(WIDTH, SLOTS)
+        ring = SampleRing()
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)] if self._loop is not None else []
         ours, theirs = [p[0] for p in pairs], [p[1] for p in pairs]
         files = [s.fileno() for s in theirs]
@@ -102,7 +101,7 @@ class FrankaProcess(Client):
             self._ring, self._sockets, self._stop_asked = ring, ours, None
             self.version, self.error = version, ""
             if self._loop is not None:
-                follow = self._stream.options.follow_host_clock
+                follow = self._stream.follow_host_clock
                 self._link = TorqueLink(
                     self._loop, ours[0].fileno(), follow_host_clock=follow, realtime_priority=self._priority
                 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.child_process import receive, send
+from robot_dynamics_ros.drivers.child_process import Served, receive, send
 from robot_dynamics_ros.errors import CapabilityError, first_line
 from robot_dynamics_ros.waiting import wait_until
 
@@ -36,20 +36,13 @@ class Stopped(Exception):
     """A stop was requested, or the parent ended, in the middle of a motion."""
 
 
-class Child:
+class Child(Served):
     """One client, one request at a time; a stop is handled during motions."""
 
     def __init__(self, pipe: Connection, host: str) -> None:
-        self._pipe, self._host = pipe, host
+        super().__init__(pipe)
+        self._host = host
         self._client: Any = None  # the ur_rtde control interface, loaded with the first request
-
-    def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
-        """Send the state of the motion to the parent."""
-        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
-
-    def answer(self, reason: str = "") -> None:
-        """Answer a setting: why not, empty when it is done."""
-        send(self._pipe, {"event": "answer", "reason": reason})
 
     def run(self) -> None:
         """Execute requests until the pipe ends."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, TorqueLoop
 from robot_dynamics_ros.drivers.arguments import Rows, load_of
 from robot_dynamics_ros.drivers.guard import same_mass
-from robot_dynamics_ros.drivers.interface import DriverInfo, MotionState, RobotStatus, TorqueDriver
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Rate, Statistics
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import status_of
@@ -78,7 +78,7 @@ class UrDriver(TorqueDriver):
         options = {"rate": robot.rate, "minimum_major": 5 if robot.rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque
         self._stream = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
-        self._control = UrControl(host, silence=client_silence, stopped=self._stopped)
+        self._mover = UrControl(host, silence=client_silence, stopped=self._stopped)
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
         self._map()
@@ -114,12 +114,12 @@ class UrDriver(TorqueDriver):
 
     def disconnect(self) -> None:
         """End the control process, which stops its motion, and the receiving thread; may be called again."""
-        self._control.close()
+        self._mover.close()
         self._stream.stop()
 
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
-        self._control.supervise(self._stream.silence)
+        self._mover.supervise(self._stream.silence)
         end = time.monotonic() + timeout
         while self._stream.wait(max(end - time.monotonic(), 0.0)):
             self._stream.pop(self._values, self._meta)
@@ -134,7 +134,7 @@ class UrDriver(TorqueDriver):
         sample.buffer.fill(np.nan)
         sample.buffer[self._to] = self._values[self._from] * self._scale
         sample.stamp_ns, sample.receive_ns, *_ = self._meta.tolist()
-        self._control.on_sample(sample.q, sample.receive_ns)
+        self._mover.on_sample(sample.q, sample.receive_ns)
         return sample
 
     def _stopped(self) -> str:
@@ -199,11 +199,7 @@ class UrDriver(TorqueDriver):
     def begin(self, path: Rows, stream: Rows, rate: float | None, speed: float, acceleration: float) -> None:
         """See MotionDriver: path (m, 6), stream (N, 6)."""
         self.refuse_motion()
-        self._control.play(path, stream, self.sample.q, rate or self._stream.rate, speed, acceleration)
-
-    def stop(self) -> None:
-        """Decelerate to standstill; nothing to do when this driver moves nothing."""
-        self._control.stop()
+        self._mover.play(path, stream, self.sample.q, rate or self._stream.rate, speed, acceleration)
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
@@ -217,7 +213,7 @@ class UrDriver(TorqueDriver):
         Raises CapabilityError, ConnectionFailed with the reason.
         """
         self.refuse_torque_start()
-        self._control.close()  # its program would be replaced under it
+        self._mover.close()  # its program would be replaced under it
         upload(self.host)
         first = time.monotonic() + 0.05  # an earlier program may be ending
         self.wait_until(lambda: time.monotonic() >= first and self.status.program_running, PROGRAM_TIMEOUT)
@@ -236,12 +232,12 @@ class UrDriver(TorqueDriver):
         """
         load = load_of(mass, com, inertia, HEAVIEST)
         self._refuse_setting("change of the payload")
-        self._control.ask({"do": "payload"} | load, self.wait_until)
+        self._mover.ask({"do": "payload"} | load, self.wait_until)
 
     def zero_ft(self) -> None:
         """Zero the controller's own force-torque sensor; returns when it is done. Raises as set_payload()."""
         self._refuse_setting("zeroing of the sensor")
-        self._control.ask({"do": "zero_ft"}, self.wait_until)
+        self._mover.ask({"do": "zero_ft"}, self.wait_until)
 
     def _refuse_setting(self, what: str) -> None:
         """The program that carries a setting out does not start on a robot that is stopped or has no power: the
@@ -257,8 +253,3 @@ class UrDriver(TorqueDriver):
             self.refuse_motion(what)
         else:
             self.refuse_busy(what)
-
-    @property
-    def motion(self) -> MotionState:
-        """State of the present or last motion."""
-        return self._control.motion

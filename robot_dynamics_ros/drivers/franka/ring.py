@@ -1,4 +1,4 @@
-"""Samples from a driver's own process: a ring in shared memory, announced by an event counter; one writer, one reader.
+"""Samples from the client's process: a ring in shared memory, announced by an event counter; one writer, one reader.
 
 A reader that is late loses nothing until the ring is full; then new samples are dropped and counted.
 """
@@ -11,16 +11,17 @@ import select
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.franka.rows import SLOTS, WIDTH
+
 TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
 _HEADER = 64  # bytes: samples read, dropped, written; steady time of the newest
 
 
 class SampleRing:
-    """`slots` rows of TIMES integers and `width` doubles."""
+    """SLOTS rows of TIMES integers and WIDTH doubles."""
 
-    def __init__(self, width: int, slots: int, memory: int | None = None, event: int | None = None) -> None:
-        size = _HEADER + slots * 8 * (TIMES + width)
-        self.width, self.slots = width, slots
+    def __init__(self, memory: int | None = None, event: int | None = None) -> None:
+        size = _HEADER + SLOTS * 8 * (TIMES + WIDTH)
         if memory is None:
             memory = os.memfd_create("samples")
             os.ftruncate(memory, size)
@@ -29,20 +30,20 @@ class SampleRing:
         self._map = mmap.mmap(self.memory, size)
         counts = np.frombuffer(self._map, np.int64, 4)
         self._read, self._dropped, self._count, self._newest = (counts[k : k + 1] for k in range(4))
-        self._times = np.frombuffer(self._map, np.int64, slots * TIMES, _HEADER).reshape(slots, TIMES)
-        start = _HEADER + 8 * slots * TIMES
-        self._values = np.frombuffer(self._map, np.float64, slots * width, start).reshape(slots, width)
+        self._times = np.frombuffer(self._map, np.int64, SLOTS * TIMES, _HEADER).reshape(SLOTS, TIMES)
+        start = _HEADER + 8 * SLOTS * TIMES
+        self._values = np.frombuffer(self._map, np.float64, SLOTS * WIDTH, start).reshape(SLOTS, WIDTH)
         self._written = self._available = self._taken = 0
         self._poll = select.poll()
         self._poll.register(self.event, select.POLLIN)
 
     # -- writer -------------------------------------------------------------------------------------------------------
     def push(self, times: tuple[int, int, int], values: list[float] | np.ndarray) -> bool:
-        """Append one sample, values (m,) with m = width; False when the reader is so late that there is no room."""
-        if self._written - int(self._read[0]) >= self.slots:
+        """Append one sample, values (m,) with m = WIDTH; False when the reader is so late that there is no room."""
+        if self._written - int(self._read[0]) >= SLOTS:
             self._dropped[0] += 1
             return False
-        place = self._written % self.slots
+        place = self._written % SLOTS
         self._times[place] = times
         self._values[place] = values
         self._written += 1
@@ -59,8 +60,8 @@ class SampleRing:
         return self._available > 0
 
     def pop(self, values: np.ndarray) -> tuple[int, int, int]:
-        """The oldest sample into values (m,), m = width; returns its times. Only after wait() returned True."""
-        place = self._taken % self.slots
+        """The oldest sample into values (m,), m = WIDTH; returns its times. Only after wait() returned True."""
+        place = self._taken % SLOTS
         times = self._times[place].tolist()
         values[:] = self._values[place]
         self._taken += 1

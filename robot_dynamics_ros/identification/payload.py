@@ -18,7 +18,6 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_arguments import TORQUE_SCALE
-from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.friction_columns import simple_friction
 from robot_dynamics_ros.identification.arm.model import passed
 from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
@@ -35,7 +34,6 @@ from robot_dynamics_ros.robot_file.blocks import Payload
 MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
 ROUNDS = 3  # of payload, its load on the friction and the weights of rests
-REGIONS = 10  # of the state, each left out once
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         solution = solve(rows, size, prior=prior, row_weights=list(slow_weights(left, motion, stretches).T))
         carried = np.einsum("jtk,k->tj", columns, solution.x[:10])
         left = np.column_stack([r.y - r.A @ solution.x[r.index] for r in rows])
-    region = state_folds(motion.q, motion.qd, REGIONS)
-    loaded_run = left_out(solution, [(rows, slice(0, len(motion)))], region, REGIONS)[:10, :10]
+    loaded_run = left_out(solution, [(rows, slice(0, len(motion)))], motion)[:10, :10]
     scatter = _of_unloaded(found, solution, prior[0]) + loaded_run
     pi, covariance = solution.x[:10], scatter + _scale_covariance(rows, solution, torque_scale(found))
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))

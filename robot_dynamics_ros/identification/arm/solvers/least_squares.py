@@ -152,9 +152,8 @@ def solve(
     deviation 1/KNOWN [Madsen2020 ch5 14].
     """
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
-    n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
-    weights, sigma = given, np.ones(n)
+    weights, sigma = given, np.ones(len(given))
     triangles = rows.triangles(row_weights)
     found = combined(triangles, rows.index, sigma, size, prior, non_negative, known)
     residuals = rows.residuals(found[0])
@@ -167,8 +166,7 @@ def solve(
     final = deviations(residuals, weights, rows.index)
     x, R, rhs, rank, condition, separable = found
     std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
-    kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
-    return Solution(x, std, final, R, rhs, rank, condition, kept, separable, sigma)
+    return Solution(x, std, final, R, rhs, rank, condition, np.column_stack(weights), separable, sigma)
 
 
 def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:

@@ -48,16 +48,16 @@ def with_uncertainty(model: IdentifiedModel, motion: Motion) -> IdentifiedModel:
     it was identified on.
     """
     stride = -(-len(motion) // MAX_SAMPLES)
-    region = state_folds(motion.q, motion.qd, REGIONS)
-    covariance = left_out(model.solution, _chunks(model, motion, stride), region, REGIONS, stride)
+    covariance = left_out(model.solution, _chunks(model, motion, stride), motion, stride)
     return replace(model, solution=replace(model.solution, std=np.sqrt(np.diag(covariance)), covariance=covariance))
 
 
-def left_out(s: Solution, parts: Parts, region: np.ndarray, regions: int, stride: int = 1) -> np.ndarray:
-    """Covariance (p, p) of a solution of which every region (N,) of the samples is left out once; every `stride`-th
-    sample is among the parts.
+def left_out(s: Solution, parts: Parts, motion: Motion, stride: int = 1) -> np.ndarray:
+    """Covariance (p, p) of a solution of which every region of the motion is left out once; every `stride`-th sample is
+    among the parts.
     """
-    return jackknife(s.R, [(stride * H, stride * score) for H, score in _normal(s, parts, region, regions)])
+    region = state_folds(motion.q, motion.qd, REGIONS)
+    return jackknife(s.R, [(stride * H, stride * score) for H, score in _normal(s, parts, region)])
 
 
 def jackknife(R: np.ndarray, regions: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -71,13 +71,13 @@ def jackknife(R: np.ndarray, regions: Sequence[tuple[np.ndarray, np.ndarray]]) -
     return np.asarray((len(D) - 1) / len(D) * D.T @ D)
 
 
-def _normal(s: Solution, parts: Parts, region: np.ndarray, regions: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _normal(s: Solution, parts: Parts, region: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Normal matrix (p, p) and score (p,) of every region."""
     p = len(s.x)
-    found = [(np.zeros((p, p)), np.zeros(p)) for _ in range(regions)]
+    found = [(np.zeros((p, p)), np.zeros(p)) for _ in range(REGIONS)]
     for rows, part in parts:
         for j, joint in enumerate(rows):
-            weight = _weights(s, j, part)
+            weight = np.sqrt(s.weights[part, j]) / s.scale[j]
             rest = joint.y - joint.A @ s.x[joint.index]
             for b in np.unique(region[part]):
                 mine = region[part] == b
@@ -85,12 +85,6 @@ def _normal(s: Solution, parts: Parts, region: np.ndarray, regions: int) -> list
                 found[b][0][np.ix_(joint.index, joint.index)] += A.T @ A
                 found[b][1][joint.index] += A.T @ (rest[mine] * weight[mine])
     return found
-
-
-def _weights(s: Solution, j: int, part: slice) -> np.ndarray:
-    """Square roots of the weights of joint j's rows."""
-    own = np.sqrt(s.weights[part, j]) if len(s.weights) else np.ones(part.stop - part.start)
-    return own / s.scale[j]
 
 
 def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tuple[list[JointRows], slice]]:

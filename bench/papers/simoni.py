@@ -17,13 +17,13 @@ from scipy import signal
 from bench.papers.labs import lab
 from bench.papers.labs.thermal import KEEP, identified, rested, subject
 from bench.papers.table import Row, at_most, beside
+from bench.polishing import polishing
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import FAST
-from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.motions import JointMotion, part
 

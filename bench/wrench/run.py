@@ -16,6 +16,7 @@ from bench.force.judge import Verdict, identified_file
 from bench.force.recordings import Trial, collisions, pushes, recorded, replayed, reported, simulated, touched
 from bench.force.zoo import Individual, individuals
 from bench.mujoco_plant import MujocoPlant
+from bench.polishing import polishing
 from bench.wrench.entries import entries
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import ConfigError
@@ -24,7 +25,6 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.simulation.plant.build import WITHOUT, without
-from robot_dynamics_ros.simulation.polishing import polishing
 
 KINDS = {
     "pushes": (pushes, 200),

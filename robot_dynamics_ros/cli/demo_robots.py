@@ -17,10 +17,11 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
-from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.simulation.server.arm import Arm
 from robot_dynamics_ros.simulation.server.scenario import Scenario
+from robot_dynamics_ros.simulation.tool_path import cartesian, circling
 from robot_dynamics_ros.trajectories import motions
 
 RESTS, PERIOD = ((2.5, 4.5), (20.3, 24.0)), 24.0  # s, the tool stands; the scenario pushes it within the second
@@ -86,7 +87,8 @@ def parameter_file(name: str, out: Path) -> str:
 def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> motions.JointMotion:
     """The motion of the demo: circles with rests, samples at `rate` [Hz]."""
     stands = [(begin + k * PERIOD, end + k * PERIOD) for k in range(int(duration / PERIOD) + 1) for begin, end in RESTS]
-    return polishing(robot, demo.pose, (), duration, rate=rate, radius=demo.radius, turn=demo.turn, rests=stands).motion
+    path = circling(motions.times(duration, rate), rate, demo.radius, demo.turn, stands)
+    return cartesian(robot, demo.pose, path, rate)
 
 
 def touched(robot: RobotFile, demo: DemoRobot, duration: float, plant: str = ELASTIC) -> tuple[Log, np.ndarray]:
@@ -123,10 +125,8 @@ def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.JointMot
 
 def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path, plant: str) -> None:
     """A bag of the simulated robot following an excitation."""
-    motion = excitation(robot, demo, seed)
     simulated = SimulatedRobot(robot, seed=seed, rate=RATE, plant=plant)
-    simulated.reset(motion[0][0])
-    write_bag(simulated.run(*motion)[0], path, overwrite=True)
+    write_bag(rehearse(simulated, excitation(robot, demo, seed)), path, overwrite=True)
 
 
 def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any, plant: str = ELASTIC) -> Path:

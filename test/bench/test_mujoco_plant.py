@@ -5,12 +5,12 @@ import pytest
 from ur_rig import Rig
 
 from bench import mujoco_model
+from bench.polishing import polishing
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 mujoco = pytest.importorskip("mujoco", minversion="3.7")

@@ -7,13 +7,13 @@ import pytest
 
 from bench.papers.labs.thermal import SUBJECTS
 from bench.papers.simoni import TASKS
-from robot_dynamics_ros.cli.demo_robots import PERIOD, RESTS, base_file, demo_robot, excitation, parameter_file
+from robot_dynamics_ros.cli.demo_robots import PERIOD, RESTS, base_file, circles, demo_robot, excitation, parameter_file
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.assumed import KEY, assumed_file
-from robot_dynamics_ros.simulation.polishing import STOP, polishing
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
+from robot_dynamics_ros.simulation.tool_path import STOP
 
 ROBOTS = ("ur5e", "fr3", "comau_ns16")
 
@@ -24,7 +24,7 @@ def test_the_tool_points_down_and_the_circle_is_within_reach_and_limits(name):
     pose = np.array(demo.pose)
     down = RobotModel(robot.chain(), robot.joint_names).fk(pose)[-1][:3, 2]
     assert down[2] < -0.95 and demo.scenario in SCENARIOS
-    path = polishing(robot, pose, (), 10.0, rate=100.0, radius=demo.radius, turn=demo.turn).motion[0]
+    path = circles(robot, demo, 10.0, 100.0)[0]
     lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
     assert ((lower <= path) & (path <= upper)).all()
 

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from bench.polishing import polishing
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.polishing import cartesian, polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.tool_path import cartesian, circling
+from robot_dynamics_ros.trajectories.motions import times
 
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 
@@ -44,7 +46,8 @@ def test_seven_joints_and_unreachable_paths():
 
 def test_it_stands_in_its_rests_and_moves_on():
     rate, rests = 250.0, [(3.0, 5.0), (9.0, 12.0)]
-    q, qd, qdd = polishing(load_robot("ur5e"), Q, (), 14.0, rate=rate, rests=rests).motion
+    path = circling(times(14.0, rate), rate, 0.04, 4.0, rests)
+    q, qd, qdd = cartesian(load_robot("ur5e"), Q, path, rate)
     t, speed = np.arange(len(q)) / rate, np.abs(qd).max(axis=1)
     for begin, end in rests:
         assert speed[(t > begin + 0.65) & (t < end - 0.65)].max() < 1e-6

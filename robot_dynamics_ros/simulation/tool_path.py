@@ -1,70 +1,32 @@
-"""A polishing-like task: circles of the tool in a plane with rests, and the joint motion whose tool follows them."""
+"""Circles of the tool in a plane with rests, and the joint motion whose tool follows a path."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.motions import JointMotion, minimum_jerk, times
+from robot_dynamics_ros.trajectories.motions import JointMotion, minimum_jerk
 
 STOP = 0.6  # s in which the circle comes to rest, and begins again
 
 
-@dataclass(frozen=True)
-class Polishing:
-    """Desired motion (q, qd, qdd), the wall to set, and the normal force [N] (N,) that the desired path asks for."""
-
-    motion: JointMotion
-    wall: dict[str, Any]
-    force: np.ndarray
-
-    def start(self, robot: SimulatedRobot) -> None:
-        """Put the robot at the first point and the wall under it."""
-        robot.reset(self.motion[0][0])
-        robot.set_wall(**self.wall)
-
-
-CLEARANCE, STIFFNESS, FRICTION = 0.01, 2e4, 0.15  # m, N/m, of the surface
-
-
-def polishing(
-    robot: RobotFile,
-    q: Any,
-    phases: Sequence[tuple[float, float]] = ((4.0, 12.0),),
-    duration: float = 16.0,
-    force: float = 30.0,
-    rate: float = 500.0,
-    radius: float = 0.04,
-    turn: float = 4.0,
-    rests: Sequence[tuple[float, float]] = (),
-) -> Polishing:
-    """The tool, at joint position q (n,), circles about base z [m, s/turn]; in each phase (start, end) it presses.
-
-    In each of `rests` (start, end) [s] it stands on its circle. A position-controlled tool sinks by force/STIFFNESS
-    below the surface, which lies CLEARANCE under it.
+def circling(
+    t: np.ndarray, rate: float, radius: float, turn: float, rests: Sequence[tuple[float, float]] = ()
+) -> np.ndarray:
+    """Offsets (N, 3) [m] at times t (N,) [s], samples at `rate` [Hz], of a circle about z [m, s/turn] that begins at
+    rest; in each of `rests` (begin, end) [s] it stands.
     """
-    t = times(duration, rate)
-    pressed = _pressed(t, phases)
-    offsets = np.zeros((len(t), 3))
-    angle = 2 * np.pi / turn * np.cumsum(1.0 - _pressed(t, rests, STOP)) / rate
-    grow = minimum_jerk(np.clip(t / 2.0, 0, 1))
-    offsets[:, 0], offsets[:, 1] = radius * grow * np.sin(angle), radius * grow * (1 - np.cos(angle))
-    depth = force / STIFFNESS
-    offsets[:, 2] = -(CLEARANCE + depth) * pressed
-    tcp = _core.RigidBody(robot.chain()).fk(np.asarray(q, dtype=float))[-1]
-    surface = tcp[:3, 3] - [0, 0, CLEARANCE]
-    wall = {"point": surface, "normal": (0.0, 0.0, 1.0), "stiffness": STIFFNESS, "friction": FRICTION}
-    asked = STIFFNESS * np.clip(-offsets[:, 2] - CLEARANCE, 0, None)
-    return Polishing(cartesian(robot, q, offsets, rate), wall, asked)
+    angle = 2 * np.pi / turn * np.cumsum(1.0 - within(t, rests, STOP)) / rate
+    grow = radius * minimum_jerk(np.clip(t / 2.0, 0, 1))
+    return np.column_stack([grow * np.sin(angle), grow * (1 - np.cos(angle)), np.zeros(len(t))])
 
 
-def _pressed(t: np.ndarray, phases: Sequence[tuple[float, float]], ramp: float = 1.0) -> np.ndarray:
+def within(t: np.ndarray, phases: Sequence[tuple[float, float]], ramp: float) -> np.ndarray:
+    """1 (N,) in each of the phases (begin, end) [s], 0 outside of them, smooth over `ramp` [s] at its ends."""
     level = np.zeros_like(t)
     for begin, end in phases:
         level = np.maximum(level, minimum_jerk(np.clip(np.minimum(t - begin, end - t) / ramp, 0, 1)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import struct
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.bags.table_columns import natural
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.verdict import word
@@ -98,7 +98,7 @@ class LiveWriter:
 
 def in_turn(files: Iterable[Path]) -> list[Path]:
     """Files of a recording in the order of the numbers in their names: part 10 behind part 9."""
-    return sorted(files, key=lambda file: [int(x) if x.isdecimal() else x for x in re.split(r"([0-9]+)", file.name)])
+    return sorted(files, key=lambda file: natural(file.name))
 
 
 def plain(raw: bytes, most: int = -1) -> bytes:

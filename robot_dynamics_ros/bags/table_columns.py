@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
@@ -171,23 +172,12 @@ def chosen(table: Table, wanted: str) -> list[str]:
                 return found
         elif 1 <= a <= b <= len(names):
             return names[a - 1 : b]
-    if "*" in wanted and (matching := [n for n in names if _fits(n, wanted.split("*"))]):
+    pattern = re.sub(r"[?[]", r"[\g<0>]", wanted)  # in which the star alone has a meaning
+    if "*" in wanted and (matching := [n for n in names if fnmatchcase(n, pattern)]):
         return sorted(matching, key=natural)
     raise DataError(f"{table.path}: no column {wanted!r}; columns: {shown(names)}")
 
 
-def _fits(name: str, parts: list[str]) -> bool:
-    """Whether the parts follow each other in a name, the first at its begin, the last at its end."""
-    first, *middle, last = parts
-    at, end = len(first), len(name) - len(last)
-    for part in middle:
-        found = name.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return name.startswith(first) and name.endswith(last) and at <= end
-
-
-def natural(name: str) -> list[tuple[int, str, int]]:
-    """Key that sorts q2 before q10."""
-    return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
+def natural(name: str) -> list[str | int]:
+    """Key that sorts q2 before q10: its texts and numbers in turn."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]

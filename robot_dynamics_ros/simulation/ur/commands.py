@@ -168,7 +168,6 @@ class CommandLoop:
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
         self._context = CommandContext(controller, script.register_offset)
-        self._offset = script.register_offset
         self._blocking: Waiting | None = None
         self._executing = False
         self._ready()
@@ -185,7 +184,7 @@ class CommandLoop:
         if self._blocking is not None:
             self._advance_blocking()
             return True
-        identifier = self.controller.registers.int_in(self._offset)
+        identifier = self.controller.registers.int_in(self.script.register_offset)
         if identifier == STOP_SCRIPT:
             return False
         command = COMMANDS.get(identifier)
@@ -209,7 +208,7 @@ class CommandLoop:
             self._done()
 
     def _ready(self) -> None:
-        self.controller.registers.write_int(self._offset, READY)
+        self.controller.registers.write_int(self.script.register_offset, READY)
 
     def _done(self) -> None:
-        self.controller.registers.write_int(self._offset, DONE)
+        self.controller.registers.write_int(self.script.register_offset, DONE)

@@ -19,7 +19,8 @@ from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
-from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log

@@ -14,10 +14,11 @@ import numpy as np
 from bench.papers.labs import calibration as calibration_lab
 from bench.papers.labs import lab
 from bench.papers.table import Row, at_least, at_most, beside
-from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, signals_of
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import at_lower_rate, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Recording
 

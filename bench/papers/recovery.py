@@ -16,8 +16,9 @@ import numpy as np
 
 from bench.papers.labs import lab
 from bench.papers.table import Row, at_least, beside
-from robot_dynamics_ros.identification.arm.identify import Identification, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
+from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.simulation.plant.build import without

@@ -23,7 +23,8 @@ from bench.papers.table import Row, at_most, beside
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot

@@ -124,7 +124,7 @@ def command(what: str, **o: Any) -> None:
 
 def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
     from robot_dynamics_ros.cli.identify_arm import identify_arm
-    from robot_dynamics_ros.identification.arm.identify import Options
+    from robot_dynamics_ros.identification.arm.state import Options
 
     sensor, sign = o["wrench"] or (None, {"sign": "auto"})
     options = Options(

@@ -22,7 +22,9 @@ from robot_dynamics_ros.cli.vendor import beside_vendor, refuse_without, show_ve
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.export import write_outputs
-from robot_dynamics_ros.identification.arm.identify import Options, identify, read
+from robot_dynamics_ros.identification.arm.identify import identify
+from robot_dynamics_ros.identification.arm.read import read
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import IdentifiedPayload, identify_payload

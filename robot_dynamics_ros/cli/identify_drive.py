@@ -16,7 +16,7 @@ def identify_drive(bags: tuple[Path, ...], robot: str, validate: tuple[Path, ...
     Writes a robot file with the parameters that are sufficiently accurate.
     """
     from robot_dynamics_ros.bags.storage import bag_files
-    from robot_dynamics_ros.identification.arm.identify import Options
+    from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
     from robot_dynamics_ros.robot_file import save_robot

@@ -17,7 +17,7 @@ REPORT = "comparison.html"
 
 def compare(bags: tuple[Path, ...], robot: str, effort: str, topic: str, jobs: int, out: Path) -> None:
     """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
-    from robot_dynamics_ros.identification.arm.identify import Options
+    from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.compare import compared, identify_each, write_comparison
 
     refuse_existing("--out", out / "comparison.json", out / REPORT)

@@ -5,7 +5,8 @@ import pytest
 
 from bench.force import recordings, zoo
 from robot_dynamics_ros.identification.arm.export import write_outputs
-from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 

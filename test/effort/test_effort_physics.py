@@ -16,7 +16,8 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.recorded_effort import effort_decision
 from robot_dynamics_ros.estimators.replay import replay
-from robot_dynamics_ros.identification.arm.identify import Options, _begun, recognise_effort
+from robot_dynamics_ros.identification.arm.identify import _begun, recognise_effort
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.robot_report import report

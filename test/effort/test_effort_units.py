@@ -16,8 +16,9 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.recorded_effort import effort_decision
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
-from robot_dynamics_ros.identification.arm.identify import Options, read, recognise_effort
-from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.identify import recognise_effort
+from robot_dynamics_ros.identification.arm.read import read
+from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.motion import slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot

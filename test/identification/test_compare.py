@@ -12,7 +12,7 @@ from prepared import fourier
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification import compare
-from robot_dynamics_ros.identification.arm.identify import Options
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 

@@ -7,8 +7,8 @@ from synthetic import MODEL, TRUTH, UR5E, Truth, synthetic_log
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.hand_guiding import LATE, friction_lag, guided_joints
-from robot_dynamics_ros.identification.arm.identify import Options, recognise_effort
-from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.identify import recognise_effort
+from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.motion import Motion, slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot

@@ -10,9 +10,10 @@ from synthetic import MODEL, TRUTH, UR5E, synthetic_log
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
-from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving, recognise_effort
+from robot_dynamics_ros.identification.arm.identify import recognise_effort
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, use_wrench
-from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.read import read, read_moving
+from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 
 TOPIC = "/robot_dynamics/vendor_external_wrench"

@@ -8,8 +8,9 @@ from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
-from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.written_file import live_torques
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot

@@ -11,7 +11,8 @@ from synthetic import TRUTH, UR5E, synthetic_log
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.identify import Options, read, read_moving
+from robot_dynamics_ros.identification.arm.read import read, read_moving
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import folded, recording
 from robot_dynamics_ros.signals import Log
 

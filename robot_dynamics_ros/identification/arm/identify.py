@@ -29,7 +29,7 @@ from robot_dynamics_ros.identification.arm.load_differences import load_differen
 from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
-from robot_dynamics_ros.identification.arm.read import read, read_moving, read_training
+from robot_dynamics_ros.identification.arm.read import read_moving, read_training
 from robot_dynamics_ros.identification.arm.residuals import (
     for_repaired,
     gravity_deviation,
@@ -291,5 +291,3 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )
-
-__all__ = ["Identification", "Options", "identify", "identify_recordings", "read", "read_moving"]

@@ -10,7 +10,7 @@ from robot_dynamics_ros._core import SavitzkyGolay
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
-from robot_dynamics_ros.signals.runs import GAP, pieces_of, runs
+from robot_dynamics_ros.signals.runs import GAP, last_true, pieces_of, runs
 
 NAMES = ("a", "b", "c")
 DT = 1e-3
@@ -103,6 +103,8 @@ def test_pieces_begin_where_it_is_marked_and_hold_all_samples(start):
     pieces = list(pieces_of(np.array(start)))
     assert [first for first, _ in pieces] == [k for k, begins in enumerate(start) if begins or k == 0]
     assert [end for _, end in pieces] == [first for first, _ in pieces[1:]] + [len(start)]
+    begun = [first for k in range(len(start)) for first, end in pieces if first <= k < end]
+    assert last_true(np.array(start)).tolist() == begun
 
 
 @pytest.mark.parametrize(("window", "order"), [(5, 2), (11, 3), (101, 2), (101, 4)])

@@ -26,6 +26,7 @@ from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
+from robot_dynamics_ros.signals.runs import last_true
 from robot_dynamics_ros.signals.table import shown
 from robot_dynamics_ros.topics import ARRAY, BOOL, INERTIA, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
@@ -79,7 +80,7 @@ def load_bag(
 def _lasting(values: np.ndarray) -> np.ndarray:
     """Rows (N, m), each that is not finite as the last one before it that is."""
     known = np.isfinite(values).all(axis=1)
-    return np.asarray(values[np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))])
+    return np.asarray(values[last_true(known)])
 
 
 def _compare_joints(logs: Sequence[Log], files: Sequence[Path], report: BagReport) -> None:

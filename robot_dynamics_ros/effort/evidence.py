@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.likelihood import BETWEEN_JOINTS, Slopes
 from robot_dynamics_ros.signals.runs import runs
 from robot_dynamics_ros.signals.speeds import MOVING, STEP
 
@@ -35,7 +34,19 @@ FRICTION_ERROR = 0.1  # the same of friction laws, as a share of friction
 SHAPES = 10.0  # of a motion, with which errors of the model go
 SAME_SIZE = 0.25  # deviation of a gain between joints of one size, as a share of it
 STRONG = 0.15  # deviation of a joint's own gain, as a share, below which nothing is pooled
+BETWEEN_JOINTS = 0.5  # the same between joints of different size
 AGREE = 3.0  # deviations within which joints of one size have one gain
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Slopes (n, 6) on all columns of the regression above, and their information, the inverse of their covariance
+    (n, 6, 6), with 0 where nothing shows. usual (n,) [Nm]: what friction of each joint may hold at rest.
+    """
+
+    values: np.ndarray
+    information: np.ndarray
+    usual: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -197,7 +208,7 @@ def gains(e: Evidence, meaning: Meaning | None, robot: RobotFile, of_masses: boo
     if meaning is None or meaning.unit == "Nm":
         return np.ones(n), np.zeros(n)
     if of_masses:
-        return pooled(*_own(e, meaning.includes_gravity), robot.array_or("limits.torque", 1.0))
+        return pooled(*own_gains(e, meaning.includes_gravity), robot.array_or("limits.torque", 1.0))
     constants = robot.array("drives.torque_constant")
     return 1.0 / constants, robot.array_or("drives.torque_constant_std", 0.0) / constants**2
 
@@ -220,7 +231,7 @@ def pooled(own: np.ndarray, std: np.ndarray, limit: np.ndarray) -> tuple[np.ndar
     return gain, error
 
 
-def _own(e: Evidence, gravity: bool) -> tuple[np.ndarray, np.ndarray]:
+def own_gains(e: Evidence, gravity: bool) -> tuple[np.ndarray, np.ndarray]:
     """Gain of each joint by itself and its deviation (n,); NaN, inf where nothing shows."""
     weight, total = np.zeros(len(e.gravity)), np.zeros(len(e.gravity))
     pairs = [(e.inertial, e.inertial_std, INERTIAL_ERROR)]

@@ -7,32 +7,16 @@ rotor inertia and offset are those of drives of the joint's size, and are judged
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.effort.evidence import Evidence
+from robot_dynamics_ros.effort.evidence import BETWEEN_JOINTS, Evidence, Slopes
 
 VOTE_AT_REST = 0.5  # deviation of a slope at rest, as a share, below which it is judged
 GRID = 40  # gains of an effort without torque constants
-BETWEEN_JOINTS = 0.5  # deviation of a gain between joints of different size, as a share of it
 MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the model, as a share of it
 NO_GRAVITY_ERROR = 0.05  # the same of the slope on gravity where gravity has been removed, as a share of the gain
 FREEDOM = 5.0  # degrees of freedom of Student's t, for joints of which the model is far off
 USUAL = (6.0, 6.0, 2.0, 2.0)  # Coulomb, viscous friction, rotor, offset, in Nm, s and rad, over stuck friction
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """Slopes (n, 6) on all columns of the regression of evidence.py, and their information, the inverse of their
-    covariance (n, 6, 6), with 0 where nothing shows. usual (n,) [Nm]: what friction of each joint may hold at rest.
-    """
-
-    values: np.ndarray
-    information: np.ndarray
-    usual: np.ndarray
 
 
 def slopes_of(e: Evidence) -> Slopes:
@@ -56,7 +40,7 @@ def of_gains(e: Evidence, gravity: bool, gain: np.ndarray, load: np.ndarray | fl
 
 
 def of_any_gain(e: Evidence, gravity: bool, limits: tuple[float, float], load: np.ndarray | float) -> float:
-    """The same for a gain between two limits, which is unknown and about the same in all joints."""
+    """The same for an unknown gain between two limits, about the same in all joints. load (n,): see of_gains."""
     grid = np.geomspace(*limits, GRID)
     each = _densities(e, gravity, np.repeat(grid[:, None], len(e.gravity), axis=1), load)
     near = -0.5 * (np.subtract.outer(np.log(grid), np.log(grid)) / BETWEEN_JOINTS) ** 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import RANGE, Evidence
+from robot_dynamics_ros.effort.evidence import RANGE, Evidence, own_gains
 from robot_dynamics_ros.effort.likelihood import VOTE_AT_REST, of_any_gain, of_gains
 from robot_dynamics_ros.effort.meaning import (
     CURRENT,
@@ -142,18 +142,20 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) ->
     """Whether the median slope is what the meaning predicts, within FACTOR, or each slope what that of the robot file
     predicts, within FACTOR beside a load that the file does not have; NO_GRAVITY where there is none.
     """
-    if not votes.any():
-        return True
-    k = np.abs(e.gravity[votes])
+    k = np.where(votes, np.abs(e.gravity), np.nan) if votes.any() else own_gains(e, meaning.includes_gravity)[0]
+    rows = np.isfinite(k)
+    if not rows.any():
+        return False
+    k = k[rows]
     if not meaning.has_gain(robot):
         least, most = _range(robot)
         return bool(least <= np.median(k) <= most) or not meaning.includes_gravity
-    ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[votes]
+    ratio = k / np.broadcast_to(meaning.gain(robot), votes.shape)[rows]
     if meaning.includes_gravity:
         typical = float(np.median(ratio))
-        loaded = meaning.same_as(declared(robot)) and (ratio <= FACTOR * (1.0 + load_share(e, robot)[votes])).all()
+        loaded = meaning.same_as(declared(robot)) and (ratio <= FACTOR * (1.0 + load_share(e, robot)[rows])).all()
         return 1 / FACTOR <= typical and (typical <= FACTOR or bool(loaded))
-    return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
+    return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[rows]))
 
 
 def of_masses(e: Evidence, votes: np.ndarray, meaning: Meaning, robot: RobotFile) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from robot_dynamics_ros.signals.runs import runs
+from robot_dynamics_ros.signals.runs import last_true, runs
 from robot_dynamics_ros.signals.speeds import MOVING
 
 STATES = ("moving", "rest", "contact", "contact_rest")
@@ -106,8 +106,8 @@ def detection(s: Series, level: float) -> dict[str, float]:
 
 def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
     """Rows (N,) at or within `after` [s] behind a True one."""
-    last = np.maximum.accumulate(np.where(mask, np.arange(len(mask)), -1))
-    return (last >= 0) & (time - time[last] <= after)
+    last = last_true(mask)
+    return mask[last] & (time - time[last] <= after)
 
 
 def rms(values: np.ndarray) -> np.ndarray:

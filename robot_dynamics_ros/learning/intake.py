@@ -29,7 +29,7 @@ from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
 from robot_dynamics_ros.signals.interpolation import interpolated
-from robot_dynamics_ros.signals.runs import runs
+from robot_dynamics_ros.signals.runs import last_true, runs
 from robot_dynamics_ros.signals.speeds import SLIDING, SLOW
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
@@ -180,8 +180,7 @@ def touched(looks: Sequence[tuple[np.ndarray, np.ndarray, float]], level: np.nda
                 judged |= rows
     joints.sort(axis=1)
     size = np.minimum(joints[:, -1], SEVERAL * joints[:, -2:][:, 0])
-    last = np.maximum.accumulate(np.where(judged, np.arange(len(size)), 0))
-    rows = np.repeat(binary_dilation(size[last] > 1.0), k)
+    rows = np.repeat(binary_dilation(size[last_true(judged)] > 1.0), k)
     return np.concatenate([rows, np.zeros(len(looks[0][0]) - len(rows), bool)])
 
 

@@ -1,4 +1,4 @@
-"""Runs of samples: the stretches in which a mask holds, and the pieces between marked beginnings."""
+"""Runs of samples: the stretches in which a mask holds, and the pieces between marked beginnings, what held last."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, 
     before, after = np.concatenate([[False], mask]), np.concatenate([mask, [False]])
     begins, ends = np.flatnonzero(after & (cut | ~before)), np.flatnonzero(before & (cut | ~after))
     return list(zip(begins.tolist(), ends.tolist(), strict=True))
+
+
+def last_true(mask: np.ndarray) -> np.ndarray:
+    """Last row (N,) at or before each in which mask (N,) holds; 0 before the first one."""
+    return np.asarray(np.maximum.accumulate(np.where(mask, np.arange(len(mask)), 0)))
 
 
 def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:

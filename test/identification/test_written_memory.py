@@ -24,17 +24,16 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals.runs import last_true
 
 
 def sliding(motion, travel):
     """(N, n) bool: the joint has gone so far [rad] since its last reversal."""
-    rows = np.arange(len(motion))
     kept = np.ones(motion.q.shape, bool)
     for j in range(motion.n):
         turned = motion.start.copy()
         turned[1:] |= np.diff(np.sign(motion.qd[:, j])) != 0
-        last = np.maximum.accumulate(np.where(turned, rows, 0))
-        kept[:, j] = np.abs(motion.q[:, j] - motion.q[last, j]) > travel
+        kept[:, j] = np.abs(motion.q[:, j] - motion.q[last_true(turned), j]) > travel
     return kept
 
 

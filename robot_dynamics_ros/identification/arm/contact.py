@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare, robus
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals.runs import runs
+from robot_dynamics_ros.signals.runs import last_true, runs
 from robot_dynamics_ros.signals.speeds import MOVING
 
 CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
@@ -133,8 +133,7 @@ def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stret
     scatter = SCATTER * np.median((away / deviation).max(axis=1)[known])
     most = np.fmax(MOST * weight, deviation)
     other = (away > np.clip(scatter * deviation, LEAST * weight, most)).any(axis=1)
-    last = np.maximum.accumulate(np.where(known, np.arange(len(rows)), 0))
-    return [row for row, own in zip(rows, other[last], strict=True) if own]
+    return [row for row, own in zip(rows, other[last_true(known)], strict=True) if own]
 
 
 def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:

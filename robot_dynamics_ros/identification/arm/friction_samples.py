@@ -11,7 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS
 from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.signals.runs import pieces_of
+from robot_dynamics_ros.signals.runs import last_true, pieces_of
 from robot_dynamics_ros.signals.speeds import SLOW
 
 STILL = 0.05  # s in which a joint that stands moves by less than the smallest span: 0.6 mrad/s
@@ -95,8 +95,7 @@ def covered(position: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
     """Stamps [ns] (N,) that begin again at 0 in every piece: stamps that jump back reset a hysteretic model."""
-    row = np.arange(len(start))
-    return ((row - np.maximum.accumulate(row * start)) * (1e9 / rate)).astype(np.int64)
+    return ((np.arange(len(start)) - last_true(start)) * (1e9 / rate)).astype(np.int64)
 
 
 def friction_of(stage: _core.FrictionStage, motion: Motion, load: np.ndarray | None) -> np.ndarray:

@@ -17,7 +17,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import column_sizes, nrmse
 from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, spacing
-from robot_dynamics_ros.signals.runs import pieces_of
+from robot_dynamics_ros.signals.runs import last_true, pieces_of
 
 _FIT_SAMPLES = 5000
 _MIN_REVERSALS = 4
@@ -110,7 +110,7 @@ def kinematic_error_and_backlash(
     """
     sign = travel_sign(theta)
     turned = np.concatenate([[True], np.diff(sign) != 0])
-    since = np.abs(theta - theta[np.maximum.accumulate(np.where(turned, np.arange(len(theta)), 0))])
+    since = np.abs(theta - theta[last_true(turned)])
     bins = np.floor(np.mod(theta, 2 * np.pi) / (2 * np.pi) * POINTS + 0.5).astype(int) % POINTS
     sides = []
     for direction in (1.0, -1.0):
@@ -143,7 +143,7 @@ def _refuse(data: HysteresisData) -> None:
 def travel_sign(theta: np.ndarray) -> np.ndarray:
     """Direction of travel (N,) -1 or 1 along theta (N,); standing still keeps the last direction."""
     step = np.sign(np.diff(theta, prepend=theta[:1]))
-    held = step[np.maximum.accumulate(np.where(step != 0, np.arange(len(step)), 0))]
+    held = step[last_true(step != 0)]
     first = step[step != 0][0] if np.any(step) else 1.0
     return np.where(held == 0, first, held)
 

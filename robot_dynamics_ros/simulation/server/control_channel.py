@@ -9,17 +9,28 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.simulation.server.arm import Arm
+from robot_dynamics_ros.simulation.server.pacing import Pace
+from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Connection, LineServer
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.server.arm_server import ArmServer
-
 Handler = Callable[..., "dict[str, Any] | None"]
+
+
+class Simulated(Protocol):
+    """A process that simulates a robot: the arm on which the environment acts, its scenario, and its clock."""
+
+    arm: Arm
+    scenario: Scenario
+    pace: Pace
+
+    @property
+    def time(self) -> float: ...
 
 
 def by_name(*handlers: Handler) -> dict[str, Handler]:
@@ -30,7 +41,7 @@ def by_name(*handlers: Handler) -> dict[str, Handler]:
 class ControlChannel:
     """Executes control lines for one process."""
 
-    def __init__(self, process: ArmServer, commands: dict[str, Handler]) -> None:
+    def __init__(self, process: Simulated, commands: dict[str, Handler]) -> None:
         self._process, self.commands = process, commands
         self.server = LineServer(self._line)
         self._waiting: list[tuple[float, Connection]] = []
@@ -76,12 +87,12 @@ def scalar(value: Any, name: str, bound: float = 1e9) -> float:
     return number
 
 
-def set_wrench(process: ArmServer, wrench: list[float]) -> None:
+def set_wrench(process: Simulated, wrench: list[float]) -> None:
     """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
     process.scenario.commanded = vector(wrench, 6, "wrench", 1e4)
 
 
-def set_payload(process: ArmServer, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+def set_payload(process: Simulated, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
     """Mount a point mass [kg] at the flange, centre [m]; the payload setting of the controller is not changed.
 
     Raises ValueError outside 0..100 kg.
@@ -92,7 +103,7 @@ def set_payload(process: ArmServer, mass: float, center: Sequence[float] = (0.0,
 
 
 def set_wall(
-    process: ArmServer,
+    process: Simulated,
     point: list[float],
     normal: list[float],
     stiffness: float = 2e4,
@@ -104,39 +115,39 @@ def set_wall(
     process.arm.simulated.set_wall(place, outward, float(stiffness), float(damping), float(friction))
 
 
-def clear_wall(process: ArmServer) -> None:
+def clear_wall(process: Simulated) -> None:
     """Remove the wall."""
     process.arm.simulated.clear_wall()
 
 
-def set_ambient(process: ArmServer, celsius: float) -> None:
+def set_ambient(process: Simulated, celsius: float) -> None:
     """Temperature of the air [deg C]."""
     process.arm.simulated.set_ambient(scalar(celsius, "celsius", 200.0))
 
 
-def set_temperatures(process: ArmServer, lubricant: float, housing: float | None = None) -> None:
+def set_temperatures(process: Simulated, lubricant: float, housing: float | None = None) -> None:
     """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
     inside = scalar(lubricant, "lubricant", 200.0)
     outside = inside if housing is None else scalar(housing, "housing", 200.0)
     process.arm.simulated.set_temperatures(inside, outside)
 
 
-def scenario(process: ArmServer, name: str) -> None:
+def scenario(process: Simulated, name: str) -> None:
     """Start a scenario now."""
     process.scenario.start(name, process.time)
 
 
-def speed(process: ArmServer, factor: float) -> None:
+def speed(process: Simulated, factor: float) -> None:
     """Controller time per wall time from now on."""
     process.pace.set_speed(float(factor))
 
 
-def wait(process: ArmServer, seconds: float) -> dict[str, Any]:
+def wait(process: Simulated, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
     return {"until": process.time + scalar(seconds, "seconds")}
 
 
-def kill(process: ArmServer) -> None:
+def kill(process: Simulated) -> None:
     """The process exits at once, without closing anything."""
     os._exit(137)
 

@@ -60,7 +60,7 @@ class ExternalForce {
     if (tick == Tick::backwards) load_.reset();
     if (tick == Tick::late) torque_.pause();  // a clamped step would leave out part of what changed the momentum
     if (torque_.carry(in.payload)) take_payload(in.q);
-    const bool healthy = torque_.step(dt, in, friction, friction_std, drifted);
+    torque_.step(dt, in, friction, friction_std, drifted);
     const bool posed = publish(stamp_ns, dt, in, friction_std, out);
     if (posed) hold_push(stamp_ns, out);
     if (posed) learn(stamp_ns, dt, in, law, friction_std);
@@ -68,7 +68,8 @@ class ExternalForce {
     std::copy_n(in.q, n, q_.begin());
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
-    if (!healthy || !friction_known || tick == Tick::late || (estimate_.singular && p_.wrench.expected_moment > 0.0))
+    if (!torque_.health().healthy() || !friction_known || tick == Tick::late ||
+        (estimate_.singular && p_.wrench.expected_moment > 0.0))
       return Status::degraded;
     return settled() ? Status::ok : Status::warming_up;
   }
@@ -222,11 +223,7 @@ class ExternalForce {
   }
 
   // No contact, and sensors that are trusted: what is left of the torque is an error of the model.
-  bool trusted() const noexcept {
-    bool free = settled() && !contact_.any();
-    for (int i = 0; i < chain_.n; ++i) free = free && !torque_.health().isolated(i);
-    return free;
-  }
+  bool trusted() const noexcept { return settled() && !contact_.any() && torque_.health().healthy(); }
 
   void learn(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* law,
              const double* friction_std) noexcept {

@@ -38,12 +38,12 @@ class ExternalTorque {
     require_range("model_error", p.model_error, 0.0, 1.0);
   }
 
-  // drifted (n): variance of what was learned of friction. False: a joint is isolated.
-  bool step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
+  // drifted (n): variance of what was learned of friction.
+  void step(double dt, const ForceInput& in, const double* friction, const double* friction_std,
             const double* drifted) noexcept {
     Joints expected{};
     for (int i = 0; i < n_; ++i) expected[i] = in.model_torque[i] + friction[i];
-    const bool healthy = health_.step(dt, in.drive_torque, in.qd, expected.data());
+    health_.step(dt, in.drive_torque, in.qd, expected.data());
     observe(dt, in, friction);
     for (int i = 0; i < n_; ++i) {
       const double model = p_.model_error * in.model_torque[i];
@@ -55,7 +55,6 @@ class ExternalTorque {
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
     }
     follow(dt);
-    return healthy;
   }
 
   // The next sample starts the observer with this torque r (n) of the robot on the environment [Nm].

@@ -47,18 +47,18 @@ class TorqueHealth {
     return braked_ = (stands || none) && falls;
   }
 
-  // True when the signal of every joint is valid. expected (n) [Nm]: model and friction.
-  bool step(double dt, const double* tau, const double* qd, const double* expected) noexcept {
-    bool good = true;
+  // expected (n) [Nm]: model and friction.
+  void step(double dt, const double* tau, const double* qd, const double* expected) noexcept {
     for (int i = 0; i < n_; ++i) {
       const bool bad = stuck(i, dt, tau[i], qd[i], expected[i]) || !(std::abs(tau[i]) <= bound_[i]);
       hold_[i] = bad ? hold_time : std::max(hold_[i] - dt, 0.0);
       isolated_[i] = bad || hold_[i] > 0.0;
       last_[i] = tau[i];
       spikes_.step(i, dt, tau[i], expected[i], jump * bound_[i]);
-      good = good && !isolated_[i];
     }
-    return good;
+  }
+  bool healthy() const noexcept {  // the signal of every joint is valid
+    return std::none_of(isolated_.begin(), isolated_.begin() + n_, [](bool isolated) { return isolated; });
   }
   bool isolated(int i) const noexcept { return isolated_[i]; }
   bool jumped(int i) const noexcept { return spikes_.now(i); }  // at the last sample

@@ -56,7 +56,7 @@ class Evidence:
     gravity, inertial: effort per Nm of gravity torque and of the rest of the rigid-body torque. friction: mean sliding
     friction along the motion, sum f v / sum |v|; below 0 it would create energy. inertia: effort per rad/s2. stuck:
     deviation of `gravity` at rest as a share of the effort per Nm (0: from motion). size: RMS effort. torque: RMS
-    rigid-body torque [Nm]. moving: samples in which the joint slid. slopes: on all columns; None: on two alone.
+    rigid-body torque [Nm]. moving: samples in which the joint slid. slopes: on all columns.
     """
 
     gravity: np.ndarray
@@ -71,7 +71,7 @@ class Evidence:
     size: np.ndarray
     torque: np.ndarray
     moving: np.ndarray
-    slopes: Slopes | None = None
+    slopes: Slopes
 
 
 class EffortEvidence:

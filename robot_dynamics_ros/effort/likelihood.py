@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.effort.evidence import BETWEEN_JOINTS, Evidence, Slopes
+from robot_dynamics_ros.effort.evidence import BETWEEN_JOINTS, Evidence
 
 VOTE_AT_REST = 0.5  # deviation of a slope at rest, as a share, below which it is judged
 GRID = 40  # gains of an effort without torque constants
@@ -17,19 +17,6 @@ MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the mo
 NO_GRAVITY_ERROR = 0.05  # the same of the slope on gravity where gravity has been removed, as a share of the gain
 FREEDOM = 5.0  # degrees of freedom of Student's t, for joints of which the model is far off
 USUAL = (6.0, 6.0, 2.0, 2.0)  # Coulomb, viscous friction, rotor, offset, in Nm, s and rad, over stuck friction
-
-
-def slopes_of(e: Evidence) -> Slopes:
-    """Those of the evidence, or of its slopes on the rigid body alone, taken as independent."""
-    if e.slopes is not None:
-        return e.slopes
-    n = len(e.gravity)
-    values, information = np.zeros((n, 6)), np.zeros((n, 6, 6))
-    for i, (slope, std) in enumerate(((e.gravity, e.gravity_std), (e.inertial, e.inertial_std))):
-        shown = np.isfinite(slope) & (std > 0) & (e.stuck == 0 if i == 0 else True)
-        values[:, i] = np.where(shown, slope, 0.0)
-        information[:, i, i] = np.where(shown, 1 / np.where(shown, std, 1.0) ** 2, 0.0)
-    return Slopes(values, information, np.ones(n))
 
 
 def of_gains(e: Evidence, gravity: bool, gain: np.ndarray, load: np.ndarray | float) -> float:
@@ -70,7 +57,7 @@ def _rigid(e: Evidence, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """Slopes on gravity and inertial torque for gains (G, n), beside usual friction: values (G, n, 2), covariance (G,
     n, 2, 2), inf where nothing shows, and by how much the others are larger than usual (G, n).
     """
-    slopes = slopes_of(e)
+    slopes = e.slopes
     rests = (e.stuck > 0) & (e.stuck < VOTE_AT_REST)
     at_rest = np.where(rests, 1 / (gain * np.where(rests, e.stuck, 1.0)) ** 2, 0.0)
     held = np.where(rests, e.gravity, 0.0)

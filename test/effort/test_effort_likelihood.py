@@ -6,16 +6,8 @@ from force_bench import UR5E, through
 from synthetic import truth_of
 
 from robot_dynamics_ros.effort.decision import decide
-from robot_dynamics_ros.effort.evidence import RANGE, EffortEvidence, Evidence
-from robot_dynamics_ros.effort.likelihood import (
-    FREEDOM,
-    MODEL_ERROR,
-    NO_GRAVITY_ERROR,
-    USUAL,
-    Slopes,
-    of_any_gain,
-    of_gains,
-)
+from robot_dynamics_ros.effort.evidence import RANGE, EffortEvidence, Evidence, Slopes
+from robot_dynamics_ros.effort.likelihood import FREEDOM, MODEL_ERROR, NO_GRAVITY_ERROR, USUAL, of_any_gain, of_gains
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise

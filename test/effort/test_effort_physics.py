@@ -4,13 +4,13 @@ flipped.
 
 import numpy as np
 import pytest
-from effort_bench import GRAVITY, LOG, MODEL, TRUTH, UR5E, WRIST, column, semantics, with_effort
+from effort_bench import GRAVITY, LOG, MODEL, TRUTH, UR5E, WRIST, column, evidence_of, semantics, with_effort
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
 from synthetic import excitation, log_at, torque
 
 from robot_dynamics_ros.effort.decision import decide
-from robot_dynamics_ros.effort.evidence import EffortEvidence, Evidence
+from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.recording import contradictions
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
@@ -96,7 +96,7 @@ def behind_the_gear(gravity):
     b, b_std = np.where(known, 0.0, -0.02), np.where(known, 1.0, 0.001)
     size = np.full(7, 5.0)
     pair = (nothing, never)
-    evidence = Evidence(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000))
+    evidence = evidence_of(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000))
     return decide(evidence, load_robot("fr3"))
 
 
@@ -119,7 +119,7 @@ def test_friction_of_a_bearing_keeps_a_sign_that_a_wrong_centre_of_mass_turns(fr
     felt = np.where(last, friction, 0.0), np.full(7, 0.004)
     inertia = np.where(last, -0.005, 0.5), np.full(7, 0.001)
     size = np.full(7, 5.0)
-    evidence = Evidence(slope, std, *nothing, *felt, *inertia, np.zeros(7), size, size, np.full(7, 1000))
+    evidence = evidence_of(slope, std, *nothing, *felt, *inertia, np.zeros(7), size, size, np.full(7, 1000))
     decision = decide(evidence, load_robot("fr3"))
     assert np.array_equal(decision.signs, np.where(last, sign, 1.0)) and not decision.refused
 

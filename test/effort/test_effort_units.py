@@ -4,13 +4,12 @@ import re
 
 import numpy as np
 import pytest
-from effort_bench import GRAVITY, LOG, UR5E, WRIST, column, semantics, with_effort
+from effort_bench import GRAVITY, LOG, UR5E, WRIST, column, evidence_of, semantics, with_effort
 from force_bench import POSE, measured, through
 from synthetic import synthetic_log, truth_of
 from table_files import write_csv
 
 from robot_dynamics_ros.effort.decision import decide
-from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.unit import unit_error
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.recorded_effort import effort_decision
@@ -107,7 +106,7 @@ def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, 
     slope[3:] = wrists
     small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, torque, torque, torque])
     unknown, zero = (none, np.full(6, np.inf)), np.zeros(6)
-    evidence = Evidence(slope, small, *unknown, *unknown, *unknown, zero, size, size, np.full(6, 1000))
+    evidence = evidence_of(slope, small, *unknown, *unknown, *unknown, zero, size, size, np.full(6, 1000))
     meaning = decide(evidence, robot).meaning
     assert (meaning and meaning.unit) == unit
 
@@ -116,7 +115,7 @@ def test_a_load_that_the_file_lacks_does_not_make_a_torque_of_a_current(wrists, 
 def test_light_wrists_that_carry_a_tool_do_not_make_a_torque_ambiguous_and_three_times_all_of_it_does(shoulder, unit):
     small, none, size = np.full(6, 0.01), np.full(6, np.nan), np.array([5.0, 40.0, 20.0, 0.4, 0.4, 0.4])
     slope, unknown = np.array([np.nan, shoulder, shoulder, 4.5, 4.8, 5.0]), (none, np.full(6, np.inf))
-    evidence = Evidence(slope, small, *unknown, *unknown, *unknown, np.zeros(6), size, size, np.full(6, 1000))
+    evidence = evidence_of(slope, small, *unknown, *unknown, *unknown, np.zeros(6), size, size, np.full(6, 1000))
     meaning = decide(evidence, UR5E).meaning
     assert (meaning and meaning.unit) == unit
 
@@ -125,7 +124,7 @@ def test_light_wrists_that_carry_a_tool_do_not_make_a_torque_ambiguous_and_three
 def test_a_wrist_alone_does_not_make_the_unit_off_by_a_thousand(other, said):
     """In the first second of a recording its friction changes as its little gravity does."""
     slope, small, none = np.array([other, 861.0]), np.array([0.2, 94.0]), (np.full(2, np.nan), np.full(2, np.inf))
-    evidence = Evidence(slope, small, *none, *none, *none, np.zeros(2), np.ones(2), np.ones(2), np.full(2, 1000))
+    evidence = evidence_of(slope, small, *none, *none, *none, np.zeros(2), np.ones(2), np.ones(2), np.full(2, 1000))
     assert bool(unit_error(evidence, np.ones(2, bool), UR5E)) == said
 
 
@@ -152,5 +151,5 @@ def test_a_current_that_is_declared_has_any_constants_where_the_file_has_none(un
     assert found.meaning.unit == "A" and found.scale == pytest.approx(1 / (unit * spread), rel=0.35)
     assert semantics(LOG.effort).meaning.unit == "Nm"  # a torque that is declared stays one
     none = (np.full(6, np.nan), np.full(6, np.inf))  # rotors of high gear ratio hide the inertia
-    evidence = Evidence(unit * spread, unit * spread / 50, *none, *none, *none, *np.full((3, 6), 0.0), np.ones(6))
+    evidence = evidence_of(unit * spread, unit * spread / 50, *none, *none, *none, *np.full((3, 6), 0.0), np.ones(6))
     assert decide(evidence, declares).meaning.word == "current"

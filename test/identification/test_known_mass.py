@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import printed
+from effort_bench import evidence_of
 from prepared import UR5E, steps
 from synthetic import log_at, with_signals
 from test_payload import GIVEN, log_of
@@ -13,7 +14,6 @@ from test_payload import GIVEN, log_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify_arm import loaded_runs
 from robot_dynamics_ros.effort.decision import decide
-from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.export import identified_robot
@@ -81,7 +81,7 @@ def test_the_written_file_keeps_gains_with_their_deviations(robot):
     assert robot.drives.source["torque_constant"].startswith("payload_of_")  # not of the last identification
     assert np.all(std[1:3] < 0.05 * K[1:3]) and np.all(std > 0)
     zero, one = np.zeros(6), np.ones(6)
-    evidence = Evidence(one, zero, one, zero, one, zero, one, zero, zero, one, one, one)
+    evidence = evidence_of(one, zero, one, zero, one, zero, one, zero, zero, one, one, one)
     decision = decide(evidence, robot, AMPERE)
     np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
 

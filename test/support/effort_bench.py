@@ -3,6 +3,7 @@
 import numpy as np
 from synthetic import MODEL, TRUTH, UR5E, synthetic_log, with_signals
 
+from robot_dynamics_ros.effort.evidence import Evidence, Slopes
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.dataset.motion import slow_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -22,3 +23,14 @@ def semantics(effort, robot=UR5E, given="auto"):
 
 def column(values, j):
     return np.eye(values.shape[1])[j] * values
+
+
+def evidence_of(gravity, gravity_std, inertial, inertial_std, *others):
+    """What a test says of each joint (n,), as in Evidence: slopes on the rigid body alone, which are independent."""
+    n, stuck = len(gravity), others[4]
+    values, information = np.zeros((n, 6)), np.zeros((n, 6, 6))
+    for i, (slope, std, moves) in enumerate(((gravity, gravity_std, stuck == 0), (inertial, inertial_std, True))):
+        shown = np.isfinite(slope) & (std > 0) & moves
+        values[:, i] = np.where(shown, slope, 0.0)
+        information[:, i, i] = np.where(shown, 1 / np.where(shown, std, 1.0) ** 2, 0.0)
+    return Evidence(gravity, gravity_std, inertial, inertial_std, *others, Slopes(values, information, np.ones(n)))

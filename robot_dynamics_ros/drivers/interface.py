@@ -283,10 +283,12 @@ class TorqueDriver(MotionDriver):
         self.loop = loop
 
     def refuse_torque_start(self) -> None:
-        """Raise CapabilityError while torque may not begin: no loop is attached, or as refuse_motion()."""
+        """Raise CapabilityError while torque may not begin: no loop is attached, a doubt, or as refuse_motion()."""
         if self.loop is None:
             raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
         self.refuse_motion()
+        if doubt := self.doubt:
+            raise CapabilityError(f"no torque: {doubt}")
 
     @abstractmethod
     def start_torque(self) -> None:

@@ -78,6 +78,16 @@ def test_a_request_without_sense_is_refused_by_name(vendors, call, why):
             call(driver, driver.robot.n_joints)
 
 
+def test_torque_does_not_begin_with_the_robot_file_of_another_arm(monkeypatch):
+    for vendor in ("ur", "franka"):
+        driver = make_driver(vendor, load_robot(ROBOTS[vendor]), "127.0.0.1")
+        driver.loop = object()
+        monkeypatch.setattr(driver, "refuse_motion", lambda: None)
+        monkeypatch.setattr(type(driver), "doubt", "it is the file of another robot")
+        with pytest.raises(CapabilityError, match="no torque: it is the file of another robot"):
+            driver.start_torque()
+
+
 @pytest.mark.parametrize(("vendor", "robot", "joints"), [("ur", "fr3", 6), ("franka", "ur5e", 7)])
 def test_a_robot_file_with_other_joints_is_refused(vendor, robot, joints):
     with pytest.raises(CapabilityError, match=f"{joints} joints"):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from driver_waits import collect, happens, settled, until
+from scipy.spatial.transform import Rotation
 from scripted_rtde import SETTLE
 
 from robot_dynamics_ros._core import StreamState
@@ -19,6 +20,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFa
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
+from robot_dynamics_ros.simulation.ur.signals import pose
 
 ROBOT = load_robot("ur5e")
 
@@ -91,13 +93,40 @@ def test_samples_are_stamped_by_controller_time_and_carry_every_signal(fed, sour
 )
 def test_the_robot_file_of_another_arm_is_a_doubt(fed, share, state, said):
     """The file of a UR10e on a UR5e gave 29 N with a deviation of 6 N and no word."""
-    scripted, driver = fed()
+    scripted, driver = fed(missing=["tcp_offset"])  # an old controller
     q = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
     held = share * RobotModel(ROBOT.chain(), ROBOT.joint_names).gravity(q)
     at = {} if "target_qd" in state else {"actual_q": q, "target_qd": np.zeros(6)}  # frozen in motion
     scripted.stream(0, SETTLE + 2, **{"target_moment": held, "payload": 0.0} | at | state)
     assert driver.doubt == ""
     collect(driver, 2)
+    assert said in driver.doubt and bool(said) == bool(driver.doubt)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "moving", "said"),
+    [
+        ("ur5e", "base", 0.0, ""),
+        ("ur5", "base", 0.0, "has the flange 8 cm from where the robot file ur5e has it"),
+        ("ur5", "base", 0.1, "has the flange 8 cm"),
+        ("ur16e", "base", 0.0, "another robot"),
+        ("ur5", "base_link", 0.0, ""),
+    ],
+    ids=["its own", "CB3", "in motion", "larger arm", "frame of a URDF"],
+)
+def test_a_flange_of_another_arm_is_a_doubt(fed, name, base, moving, said):
+    """Gravity of a UR5 and of a UR5e are too much alike. The controller's TCP is not that of the robot file."""
+    scripted, driver = fed()
+    driver.robot = ROBOT.with_updates({"kinematics.base_frame": base, "kinematics.tool": {"xyz": [0.0, 0.1, 0.0]}})
+    q, tool = np.array([0.3, -1.4, 1.3, -0.5, 0.2, 0.0]), np.eye(4)
+    tool[:3, :3], tool[:3, 3] = Rotation.from_rotvec([0.3, -1.0, 2.0]).as_matrix(), (0.02, -0.1, 0.25)
+    flange = RobotModel(load_robot(name).kinematic_chain()).fk(q)[-1]
+    told = {"target_qd": np.full(6, moving), "payload": 5.0}  # by which no gravity is compared
+    told |= {"actual_TCP_pose": pose(flange @ tool), "tcp_offset": pose(tool)}
+    scripted.stream(0, SETTLE, **told)
+    for k in range(2):
+        scripted.send((SETTLE + k) / 500.0, actual_q=q + 1e-9 * k, **told)
+    collect(driver, 3)
     assert said in driver.doubt and bool(said) == bool(driver.doubt)
 
 

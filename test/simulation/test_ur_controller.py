@@ -12,6 +12,7 @@ from ur_rig import Rig
 
 from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.ur.signals import rotation_vector
 
 PRELUDE = """
@@ -44,6 +45,14 @@ def test_rotation_vectors_are_those_of_scipy(angle):
         R = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)).as_matrix()
         np.testing.assert_allclose(Rotation.from_rotvec(rotation_vector(R)).as_matrix(), R, atol=1e-14)
         assert np.linalg.norm(rotation_vector(R)) == pytest.approx(angle, abs=1e-14)
+
+
+def test_the_tcp_is_where_the_tool_of_the_robot_file_has_it(tmp_path):
+    tool = {"xyz": [0.1, 0.0, 0.2], "rpy": [0.0, 0.5, 0.0]}
+    path = tmp_path / "with_tool.yaml"
+    save_robot(load_robot("ur5e").with_updates({"kinematics.tool": tool}), path)
+    values = Rig(robot=str(path)).process.signals.values
+    assert values["tcp_offset"] == pytest.approx([0.1, 0.0, 0.2, 0.0, 0.5, 0.0], abs=1e-12)
 
 
 def test_signals_of_one_cycle_agree_with_each_other():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, TorqueLoop
 from robot_dynamics_ros.drivers.arguments import Rows, load_of
@@ -41,6 +42,10 @@ STATE_TIMEOUT = 1.0  # s from connecting to the first state
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
 LIKE = 1.5  # times the gravity torque of the robot file, or less than its inverse: identified masses differ by less
 TELLING = 10.0  # Nm of gravity, root of the sum of squares, below which nothing is compared
+BASE = "base"  # base frame of a robot file in which the controller counts, too
+# m between its flange and that of the robot file: a calibrated arm is off by centimetres [ur_calibration], a UR5 from a
+# UR5e by 6 to 9.5, a UR10 from a UR10e by 3 to 8
+OFF = 0.05
 
 
 class UrDriver(TorqueDriver):
@@ -164,14 +169,33 @@ class UrDriver(TorqueDriver):
 
     @property
     def doubt(self) -> str:
-        """As Driver.doubt: the controller's own model torque of a resting arm (target_moment), which has no friction,
-        is not the gravity of the robot file with the same payload.
+        """As Driver.doubt: the controller has its flange elsewhere, or another gravity torque, than the robot file."""
+        return self._elsewhere() or self._heavier()
+
+    def _elsewhere(self) -> str:
+        """Why the flange of the controller, by its TCP and the offset of that, is not that of the robot file."""
+        pose, offset = self.value("actual_TCP_pose"), self.value("tcp_offset")
+        if self.robot.kinematics.base_frame != BASE or not np.isfinite([pose, offset, self.sample.q]).all():
+            return ""
+        turn = Rotation.from_rotvec(pose[3:]) * Rotation.from_rotvec(offset[3:]).inv()
+        distance = float(np.linalg.norm(pose[:3] - turn.apply(offset[:3]) - self._arm.fk(self.sample.q)[-2, :3, 3]))
+        if distance < OFF:
+            return ""
+        return (
+            f"the controller has the flange {100 * distance:.0f} cm from where the robot file {self.robot.name} has "
+            "it: it is the file of another robot"
+        )
+
+    def _heavier(self) -> str:
+        """Why the controller's own model torque of a resting arm (target_moment), which has no friction, is not the
+        gravity of the robot file with the same payload.
         """
         status, still = self.status, (np.abs(self.value("target_qd")) < MOVING).all()
         ours = self.with_torque and status.program_running  # whose torques are in it
-        if self._model is None or ours or not (still and status.drives_hold and same_mass(self.robot, status)):
+        known = self.robot.links is not None
+        if not known or ours or not (still and status.drives_hold and same_mass(self.robot, status)):
             return ""
-        gravity = self._model.gravity(self.sample.q)
+        gravity = self._arm.gravity(self.sample.q)
         square = float(gravity @ gravity)
         share = float(self.sample.tau_d @ gravity) / square if square > TELLING**2 else 1.0
         if not (share < 1 / LIKE or share > LIKE):
@@ -182,9 +206,10 @@ class UrDriver(TorqueDriver):
         )
 
     @cached_property
-    def _model(self) -> RobotModel | None:
-        """None where the masses are unknown."""
-        return None if self.robot.links is None else RobotModel(self.robot.chain(), self.robot.joint_names)
+    def _arm(self) -> RobotModel:
+        """The robot file's, without masses where these are unknown."""
+        robot = self.robot
+        return RobotModel(robot.kinematic_chain() if robot.links is None else robot.chain(), robot.joint_names)
 
     @property
     def last_error(self) -> str:

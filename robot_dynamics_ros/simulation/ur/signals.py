@@ -35,6 +35,8 @@ class Signals:
         for name, kind in OUTPUTS.items():
             self.values.setdefault(name, (0,) * FIELD_TYPES[kind][1])
         self.values.update({name: (value,) for name, value in SCALAR_DEFAULTS.items()})
+        *_, flange, tcp = controller.arm.model.fk(controller.arm.q)
+        self._put(tcp_offset=pose(np.linalg.inv(flange) @ tcp))
 
     def update(self, wanted: Collection[str] = tuple(TOOL)) -> None:
         """Write this cycle's outputs, of TOOL only those that are wanted."""

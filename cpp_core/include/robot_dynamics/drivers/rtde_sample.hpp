@@ -15,11 +15,12 @@ struct Field {
 
 // Requested outputs, in this order [rad, rad/s, A, Nm, deg C, kg, m].
 constexpr Field fields[] = {
-    {"timestamp", 1, true},      {"actual_q", 6, true},      {"actual_qd", 6, true},
-    {"actual_current", 6, true}, {"target_q", 6, true},      {"target_qd", 6, true},
-    {"target_qdd", 6, true},     {"target_moment", 6, true}, {"joint_temperatures", 6, false},
-    {"robot_mode", 1, true},     {"safety_mode", 1, true},   {"runtime_state", 1, true},
-    {"payload", 1, false},       {"payload_cog", 3, false},  {"actual_current_as_torque", 6, false},
+    {"timestamp", 1, true},        {"actual_q", 6, true},      {"actual_qd", 6, true},
+    {"actual_current", 6, true},   {"target_q", 6, true},      {"target_qd", 6, true},
+    {"target_qdd", 6, true},       {"target_moment", 6, true}, {"joint_temperatures", 6, false},
+    {"robot_mode", 1, true},       {"safety_mode", 1, true},   {"runtime_state", 1, true},
+    {"payload", 1, false},         {"payload_cog", 3, false},  {"actual_current_as_torque", 6, false},
+    {"actual_TCP_pose", 6, false}, {"tcp_offset", 6, false},
 };
 constexpr int n_fields = sizeof(fields) / sizeof(fields[0]);
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "arm.hpp"
 #include "check.hpp"
@@ -166,6 +167,24 @@ void ends_past_a_full_ring() {
   }
 }
 
+// Trajectories that come faster than they are answered: each lives until it has been looked at (seen by ASan).
+void keeps_every_trajectory_that_waits() {
+  TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
+  std::atomic<bool> ended{false};
+  std::thread robot([&] {
+    for (int k = 0; !ended; ++k) loop.cycle(State(k));
+  });
+  for (int k = 0; k < 20000; ++k) {
+    auto path = std::make_shared<TorqueTrajectory>();
+    path->n = n;
+    path->rows.assign(3 * n, 0.0);
+    loop.enable(TorqueMode::track, path, loop.ends());
+    if (k % 7 == 0) loop.disable();
+  }
+  ended = true;
+  robot.join();
+}
+
 // Stamps and host times at both ends of their range: no overflow (undefined, seen by UBSan), finite torque.
 void survives_extreme_times() {
   TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
@@ -215,5 +234,6 @@ int main() {
   survives("external", TorqueMode::external, Law::scales, Source::none, false);
   ends_past_a_full_ring();
   survives_extreme_times();
+  keeps_every_trajectory_that_waits();
   return failures ? 1 : 0;
 }

@@ -48,7 +48,7 @@ class TorqueLoop {
     r.number = static_cast<int>(mode);
     r.ends = since;
     r.trajectory = trajectory.get();
-    if (enabled() != EnableResult::pending) forget_unused();
+    if (requests_.size() == 0) forget_unused();
     if (trajectory) kept_.push_back(trajectory);
     enabled_.store(static_cast<int>(EnableResult::pending));
     return requests_.push(r);

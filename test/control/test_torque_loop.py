@@ -186,6 +186,31 @@ def test_trajectories_that_are_no_longer_followed_are_released():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000  # kB, of 86 MB made
 
 
+def test_a_trajectory_that_was_completed_says_nothing_of_the_next_motion():
+    loop = Closed().loop
+    still, now = np.zeros(6), 10**9
+
+    def cycles(count):
+        nonlocal now
+        for _ in range(count):
+            now += 2_000_000
+            loop.cycle(now, now, START, still, still)
+
+    for mode in (TorqueMode.track, TorqueMode.guide):
+        rows = [np.tile(row, (1000, 1)) for row in (START, still, still)]
+        cycles(1)
+        loop.enable(TorqueMode.track, _core.TorqueTrajectory(*(row[:3] for row in rows)))
+        cycles(10)
+        assert loop.finished
+        loop.disable()
+        cycles(100)
+        loop.enable(mode, _core.TorqueTrajectory(*rows) if mode == TorqueMode.track else None)
+        loop.idle(now + 1_000_000)
+        assert loop.enabled == EnableResult.done and not loop.finished
+        loop.disable()
+        cycles(100)
+
+
 def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     rig = Closed().enabled(TorqueMode.guide)
     rig.cycle(500)

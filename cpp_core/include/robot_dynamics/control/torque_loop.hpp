@@ -203,6 +203,7 @@ class TorqueLoop {
 
   void announce() noexcept {
     held_.store(guard_.held(now_ns_), std::memory_order_relaxed);
+    finished_.store(program_.finished(), std::memory_order_relaxed);
     reason_.store(static_cast<int>(guard_.reason()), std::memory_order_release);
     running_.store(live(), std::memory_order_release);
     state_.store(static_cast<int>(guard_.state()), std::memory_order_release);
@@ -266,7 +267,6 @@ class TorqueLoop {
   void publish() noexcept {
     if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
     announce();
-    finished_.store(program_.finished(), std::memory_order_relaxed);
     cycles_.fetch_add(1, std::memory_order_relaxed);
     for (int r = 0; r < static_cast<int>(GuardReason::count); ++r)
       counts_[r].store(guard_.count(static_cast<GuardReason>(r)), std::memory_order_relaxed);

@@ -95,7 +95,7 @@ class TorqueProgram {
     }
     mode_ = mode;
     trajectory_ = trajectory;
-    begun_ = false;
+    begun_ = finished_ = false;
     rest();
     return true;
   }

@@ -211,6 +211,16 @@ def test_a_trajectory_that_was_completed_says_nothing_of_the_next_motion():
         cycles(100)
 
 
+def test_a_lost_connection_is_seen_at_once():
+    rig = Closed().enabled(TorqueMode.guide)
+    rig.cycle(10)
+    while rig.loop.pop() is not None:
+        continue
+    rig.loop.lost()
+    assert (rig.loop.state, rig.loop.reason) == (GuardState.fault, GuardReason.state_gap)
+    assert not rig.loop.running and not rig.loop.pop()["torque"].any()
+
+
 def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     rig = Closed().enabled(TorqueMode.guide)
     rig.cycle(500)

@@ -112,12 +112,13 @@ class TorqueLoop {
     return finish(record_.stamp_ns);
   }
 
-  // The connection is lost: torque is zero at once, latched.
+  // The connection is lost: torque is zero at once, latched. The record is published.
   void lost() noexcept {
     if (live()) guard_.trip(GuardReason::state_gap, true);
     program_.restart();
     lost_connection_ = true;
     finish(record_.stamp_ns);
+    publish();
   }
 
  private:

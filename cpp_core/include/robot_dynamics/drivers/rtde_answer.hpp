@@ -67,7 +67,6 @@ class TorqueAnswer {
     loop_->lost();
     out_.fill(0.0);
     run_ = false;
-    loop_->publish();
   }
 
   // From the state's arrival on this machine, and from its reading by the thread, until its torque was sent.

@@ -72,7 +72,6 @@ class TorqueLink {
       }
     }
     loop_->lost();
-    loop_->publish();
   }
 
   // False at the end of the connection.

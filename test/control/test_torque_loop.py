@@ -286,6 +286,15 @@ def test_what_was_learned_survives_a_restart(tmp_path):
             load_adaptation(path, ROBOT)
 
 
+def test_a_clock_that_went_back_does_not_stop_the_learning_for_as_long():
+    rig = Closed()
+    rig.now += 10**12
+    rig.cycle(50)
+    rig.now -= 10**12
+    rig.cycle(5)
+    assert rig.record["frozen"] == 0
+
+
 def test_coulomb_growth_is_wear():
     assert wear(ROBOT, np.ones(6))[0] == 0
     assert wear(ROBOT, np.array([1, 1.3, 1, 1, 1, 1]))[0] == 1

@@ -109,12 +109,12 @@ class FrictionFeedforward {
     if (!all_finite(q, n()) || !all_finite(tau, n())) return Status::dropped;
     if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
     const double dt = have_last_ ? seconds_between(stamp_ns, last_ns_) : 0.0;
-    const int steps = have_last_ ? static_cast<int>(std::lround(dt * o_.rate)) : 1;
+    const long steps = have_last_ ? std::lround(dt * o_.rate) : 1;
     if (have_last_ && !(steps >= 0 && steps <= 4)) restart();  // more than three missing: no interpolation
     double now[2 * max_joints];
     std::copy(q, q + n(), now);
     std::copy(tau, tau + n(), now + n());
-    rest(dt, saturated, T, stamp_ns);
+    rest(std::max(dt, 0.0), saturated, T, stamp_ns);  // a clock that went back does not prolong a pause
     bool ready = false;
     for (int k = 1; k < steps && have_last_; ++k) ready = push_between(static_cast<double>(k) / steps, now);
     if (steps > 0 || !have_last_) ready = smooth_.push(now);

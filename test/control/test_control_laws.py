@@ -186,8 +186,14 @@ def test_damping_rises_before_the_speed_limit_and_assistance_ends_at_it():
 def test_hand_guiding_saturates_and_refuses_what_is_not_finite():
     status, tau = guided(guide(), ZERO, ZERO, np.full(N, 1e3))
     assert status == Status.saturated and np.abs(tau).max() == 30.0
-    status, tau = guided(guide(), ZERO, np.full(N, np.nan))
-    assert status == Status.fault and not tau.any()
+    for speed in (np.nan, 1e200):  # the dynamics of the second overflow
+        status, tau = guided(guide(), np.full(N, 0.3), np.full(N, speed))
+        assert status == Status.fault and not tau.any()
+
+
+def test_a_speed_limit_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match=r"speed_limit\[0\] = inf must be finite"):
+        guide(speed_limit=np.full(N, np.inf))
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.96, math.nan])

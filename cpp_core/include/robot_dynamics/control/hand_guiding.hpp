@@ -31,13 +31,12 @@ struct HandGuidingParameters {
 
 inline void validate(const HandGuidingParameters& p, int n) {
   require_not_negative("damping", p.damping.data(), n);
+  require_positive("speed_limit", p.speed_limit.data(), n);
   require_positive("torque_limit", p.torque_limit.data(), n);
   require_not_negative("wall_stiffness", p.wall_stiffness.data(), n);
-  for (int i = 0; i < n; ++i) {
-    require(p.speed_limit[i] > 0, element("speed_limit", i), p.speed_limit[i], "> 0");
+  for (int i = 0; i < n; ++i)
     require(p.position_upper[i] - p.position_lower[i] > 2 * p.wall_margin, element("position_upper", i),
             p.position_upper[i], "more than two wall margins above position_lower");
-  }
   require(0 <= p.friction_share && p.friction_share <= 0.95, "friction_share", p.friction_share, "in [0, 0.95]");
   require(0 <= p.rest_share && p.rest_share <= 1, "rest_share", p.rest_share, "in [0, 1]");
 }
@@ -63,13 +62,13 @@ class HandGuiding {
     return {q, qd, nullptr, tau, p_.includes_gravity ? 1.0 : 0.0};
   }
   Status add(const double* q, const double* qd, const double* friction, double* tau) const noexcept {
-    for (int i = 0; i < chain_.n; ++i)
-      if (!(std::isfinite(q[i]) && std::isfinite(qd[i]) && std::isfinite(friction[i]))) {
-        std::fill(tau, tau + chain_.n, 0.0);
-        return Status::fault;
-      }
+    const int n = chain_.n;
+    if (!all_finite(q, n) || !all_finite(qd, n) || !all_finite(friction, n) || !all_finite(tau, n)) {
+      std::fill(tau, tau + n, 0.0);
+      return Status::fault;
+    }
     bool saturated = false;
-    for (int i = 0; i < chain_.n; ++i) {
+    for (int i = 0; i < n; ++i) {
       const double sum = tau[i] + assist(i, q[i], qd[i], friction[i]) - drag(i, qd[i]) + wall(i, q[i]);
       tau[i] = std::clamp(sum, -p_.torque_limit[i], p_.torque_limit[i]);
       saturated |= tau[i] != sum;

@@ -150,7 +150,7 @@ class Keywords {
   // Number of joints that an argument holds.
   int joints(const char* name) const {
     require(name);
-    return static_cast<int>(py::len(left_[name]));
+    return static_cast<int>(Array::given(left_[name], true).size());
   }
   void finish() const {
     if (left_.size() == 0) return;

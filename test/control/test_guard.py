@@ -268,3 +268,9 @@ def test_an_enable_without_commands_ends():
 def test_limits_name_the_argument(field, bad):
     with pytest.raises(ValueError, match=field):
         limits(**{field: np.array([1.0, bad])})
+
+
+@pytest.mark.parametrize("field, bad", [("cycle", math.inf), ("safe_gap", math.inf), ("cycle", 0.0), ("torque", 5.0)])
+def test_what_would_end_a_limit_is_refused_by_name(field, bad):
+    with pytest.raises(ValueError, match=f"^{field} "):
+        limits(**{field: bad})

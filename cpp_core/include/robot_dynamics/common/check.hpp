@@ -13,6 +13,9 @@ inline std::string element(const char* name, int i) { return name + ("[" + std::
 inline void require(bool good, const std::string& name, double value, const char* bound) {
   if (!good) throw std::invalid_argument(name + " = " + std::to_string(value) + " must be " + bound);
 }
+inline void require_positive(const char* name, double value) {
+  require(value > 0 && std::isfinite(value), name, value, "finite and > 0");
+}
 inline void require_positive(const char* name, const double* values, int n) {
   for (int i = 0; i < n; ++i)
     require(values[i] > 0 && std::isfinite(values[i]), element(name, i), values[i], "finite and > 0");

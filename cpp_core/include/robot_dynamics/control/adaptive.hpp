@@ -27,7 +27,7 @@ class AdaptiveFriction {
   // time: s in which the scales settle in motion
   AdaptiveFriction(int n, double time) : n_(n), time_(time) {
     require_range("n_joints", n, 1, max_joints);
-    require_positive("time", &time, 1);
+    require_positive("time", time);
     reset();
   }
 

@@ -73,8 +73,9 @@ inline void validate(const GuardLimits& limits) {
   for (int i = 0; i < limits.n; ++i)
     require(limits.position_lower[i] < limits.position_upper[i], element("position_lower", i), limits.position_lower[i],
             "below position_upper");
-  require(limits.cycle > 0, "cycle", limits.cycle, "> 0");
+  require_positive("cycle", limits.cycle);
   require(limits.ramp > 0 && limits.ramp <= 0.1, "ramp", limits.ramp, "in (0, 0.1] s");
+  require_positive("safe_gap", limits.safe_gap);
   require(limits.safe_gap >= limits.degraded_gap && limits.degraded_gap > 0, "safe_gap", limits.safe_gap,
           ">= degraded_gap > 0");
   require(limits.enable_timeout >= 0, "enable_timeout", limits.enable_timeout, ">= 0");

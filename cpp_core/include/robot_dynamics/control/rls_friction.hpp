@@ -19,9 +19,9 @@ class RlsFriction {
   RlsFriction(int n, double time_constant, double omega_min, double P0)
       : n_(n), time_constant_(time_constant), omega_min_(omega_min), P0_(P0) {
     require_range("n_joints", n, 1, max_joints);
-    require_positive("time_constant", &time_constant, 1);
-    require_positive("omega_min", &omega_min, 1);
-    require_positive("P0", &P0, 1);
+    require_positive("time_constant", time_constant);
+    require_positive("omega_min", omega_min);
+    require_positive("P0", P0);
     reset();
   }
 

@@ -21,7 +21,7 @@ class TorqueLoop {
   TorqueLoop(const TorqueProgram& program, const GuardLimits& limits, double time_scale = 1.0, std::size_t ring = 4096)
       : program_(program), guard_(limits), time_scale_(time_scale), requests_(256), records_(ring) {
     if (limits.n != program.n()) throw std::invalid_argument("limits and program differ in the number of joints");
-    if (!(time_scale > 0 && std::isfinite(time_scale))) throw std::invalid_argument("time_scale must be > 0");
+    require_positive("time_scale", time_scale);
   }
 
   int n() const noexcept { return program_.n(); }

@@ -8,7 +8,9 @@ from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros.control import torque
 from robot_dynamics_ros.control.adaptation_store import friction_id, load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -114,6 +116,14 @@ def test_nothing_is_learned_while_the_controller_carries_another_payload_than_th
     assert record["frozen"] & FreezeReason.payload and (record["coulomb"] == kept).all()
     record = rig.cycle(1000, payload=mass)
     assert not record["frozen"] and (record["coulomb"] != kept).any()
+
+
+def test_a_deflection_without_stiffness_is_no_source_of_joint_torque():
+    ones = np.ones(6)
+    parts = torque.tracking(ROBOT), torque.guiding(ROBOT), torque.friction_feedforward(ROBOT), guard_limits(ROBOT)
+    feedback = _core.JointTorqueFeedback(kp=ones, ki=ones, correction_limit=ones)
+    with pytest.raises(ValueError, match=r"a1\[0\] = 0.0"):
+        _core.TorqueLoop(*parts, source=_core.JointTorqueSource.deflection, feedback=feedback)
 
 
 def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():

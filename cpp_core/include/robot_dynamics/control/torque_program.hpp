@@ -72,6 +72,7 @@ class TorqueProgram {
       throw std::invalid_argument("tracking, guiding and friction are of different numbers of joints");
     if ((o_.source != JointTorqueSource::none) != o_.feedback.has_value())
       throw std::invalid_argument("a source of joint torque and gains of its feedback go together");
+    if (o_.source == JointTorqueSource::deflection) require_positive("a1", o_.a1.data(), n());
     if (o_.kinematic_error && o_.kinematic_error->joints() != n())
       throw std::invalid_argument("kinematic_error is of another number of joints");
     if ((o_.feedback && o_.feedback->n() != n()) || (o_.flexible && o_.flexible->n() != n()))

@@ -23,7 +23,7 @@ FedBack fed_back(const py::handle& pair, py::ssize_t N) {
 Codes run_in_turn(const Stamps& stamps, const std::vector<const RowStep*>& stages, const py::list& signals) {
   const py::ssize_t N = samples(stamps), S = static_cast<py::ssize_t>(stages.size());
   for (const RowStep* stage : stages)
-    if (stage->rows != N) throw std::invalid_argument("a stage has another number of records than stamp_ns");
+    if (!stage || stage->rows != N) throw std::invalid_argument("a stage has another number of records than stamp_ns");
   std::vector<FedBack> fed;
   for (const py::handle& pair : signals) fed.push_back(fed_back(pair, N));
   Codes codes({S, N});

@@ -23,6 +23,11 @@ def test_chain_names_the_wrong_argument():
         _core.Chain(eye[None], np.zeros((1, 9)), eye, np.zeros(3))
 
 
+def test_a_stage_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="stage"):
+        _core.run_in_turn(np.arange(3), [None])
+
+
 def description(value):
     """Docstring of a class or property; of a function what follows its signature.
 

@@ -68,6 +68,8 @@ def test_setup_errors_name_the_argument():
     for text, kwargs in (wrong | {"capacity": {"ring": 1000}, "repeat": {"frozen_repeats": 0}}).items():
         with pytest.raises(ValueError, match=text):
             _core.RtdeReader(host="127.0.0.1", **kwargs)
+    with pytest.raises(ValueError, match="loop"):
+        _core.RtdeReader(host="127.0.0.1").set_torque_loop(None, np.ones(6))
 
 
 def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):

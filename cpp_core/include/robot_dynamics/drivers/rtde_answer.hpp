@@ -22,6 +22,7 @@ class TorqueAnswer {
 
   // torque_constant (6) Nm/A turns the measured current into motor torque.
   void set_loop(std::shared_ptr<TorqueLoop> loop, const std::array<double, 6>& torque_constant) {
+    if (!loop) throw std::invalid_argument("loop is missing");
     if (loop->n() != 6) throw std::invalid_argument("a UR controller has 6 joints");
     loop_ = std::move(loop);
     torque_constant_ = torque_constant;

@@ -65,6 +65,8 @@ def test_refused_wrong_version_and_unknown_host_are_one_line(server):
 
 def test_setup_errors_name_the_argument():
     wrong = {"rate": {"rate": float("nan")}, "degraded_gap": {"degraded_gap": 0.1, "safe_gap": 0.05}}
+    wrong |= {"timeout = nan": {"timeout": float("nan")}, "silence = -1": {"silence": -1.0}}
+    wrong |= {"port = 99999": {"port": 99999}, "realtime_priority = 100": {"realtime_priority": 100}}
     for text, kwargs in (wrong | {"capacity": {"ring": 1000}, "repeat": {"frozen_repeats": 0}}).items():
         with pytest.raises(ValueError, match=text):
             _core.RtdeReader(host="127.0.0.1", **kwargs)

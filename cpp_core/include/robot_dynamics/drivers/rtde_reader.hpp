@@ -31,6 +31,13 @@ struct ReaderOptions {
   int realtime_priority = 0;      // SCHED_FIFO priority of the thread, 0 = none; ignored where not permitted
 };
 
+inline void validate(const ReaderOptions& o) {
+  require_range("port", o.session.port, 1, 65535);
+  require_range("timeout", o.session.timeout, 0.0, 3600.0);
+  require_range("silence", o.silence, 0.0, 3600.0);
+  require_range("realtime_priority", o.realtime_priority, 0, 99);
+}
+
 constexpr double idle_period = 0.002;    // s, longest time without a cycle of the torque loop
 constexpr double receive_period = 0.02;  // s, longest wait for bytes
 constexpr double absence = 0.004;        // s without a call of wait() until the thread receives
@@ -49,7 +56,9 @@ class Reader {
         session_(options.session),
         monitor_(options.limits),
         ring_(options.ring),
-        answer_(session_, options.session.torque_inputs) {}
+        answer_(session_, options.session.torque_inputs) {
+    validate(options_);
+  }
   ~Reader() { stop(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/drivers/rtde_sample.hpp"
 
@@ -30,11 +30,10 @@ struct MonitorLimits {
 };
 
 inline void validate(const MonitorLimits& m) {
-  if (!(1.0 <= m.rate && m.rate <= 8000.0)) throw std::invalid_argument("rate must be within 1..8000 Hz");
-  if (!(0.0 < m.degraded_gap && m.degraded_gap <= m.safe_gap && m.safe_gap <= 10.0)) {
-    throw std::invalid_argument("gaps must satisfy 0 < degraded_gap <= safe_gap <= 10 s");
-  }
-  if (m.frozen_repeats < 1) throw std::invalid_argument("repeat counts must be at least 1");
+  require_range("rate", m.rate, 1.0, 8000.0);
+  require_range("safe_gap", m.safe_gap, 0.0, 10.0);
+  require(0.0 < m.degraded_gap && m.degraded_gap <= m.safe_gap, "degraded_gap", m.degraded_gap, "in (0, safe_gap]");
+  require(m.frozen_repeats >= 1, "frozen_repeats", m.frozen_repeats, ">= 1");
 }
 
 // s, largest magnitude of a controller's clock: in ns, its difference from any other clock fits 64 bits.

@@ -26,6 +26,17 @@ def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, 
     assert r.version == (5, 26, 0, 1) and "payload" in r.available and "payload_cog" not in r.available
 
 
+@pytest.mark.timeout(60)
+def test_a_wait_of_no_number_ends_at_once_and_one_without_a_bound_with_a_sample(server, reader):
+    s = server()
+    r = reader(s)
+    assert not r.wait(float("nan"))
+    late = threading.Timer(0.3, s.stream, (0, SETTLE))
+    late.start()
+    assert r.wait(float("inf"))
+    late.join()
+
+
 def test_texts_before_the_start_reply_are_skipped(server, reader):
     text = b"\x05hello\x02us\x03"
     s = server(before_start=bytes([0, 3 + len(text)]) + b"M" + text)

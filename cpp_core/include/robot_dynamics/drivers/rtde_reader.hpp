@@ -90,6 +90,7 @@ class Reader {
 
   // Blocks until a sample waits or `timeout` [s] is over; true when one waits. One caller at a time.
   bool wait(double timeout) {
+    timeout = timeout > 0.0 ? std::min(timeout, 1e6) : 0.0;  // NaN: none, infinity: days
     const std::int64_t end = clock_ns(CLOCK_MONOTONIC) + static_cast<std::int64_t>(1e9 * timeout);
     waiting_.store(true);
     for (double left = timeout; ring_.front() == nullptr && running_.load(); left = seconds_until(end)) {

@@ -29,12 +29,13 @@ class Pair:
         self.loop = make_loop(ROBOT)
         self.link = TorqueLink(self.loop, self.ours.fileno(), follow_host_clock=False)
         self.time = 0
+        self.host_back = 0  # ns by which the host's system clock was set back
         self.q = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
 
     def state(self, flags=0, step=1_000_000):
         self.time += step
         now = time.monotonic_ns()
-        data = (self.time, time.time_ns(), now, flags, 7, 0.0, *self.q, *np.zeros(7), *np.zeros(7))
+        data = (self.time, time.time_ns() - self.host_back, now, flags, 7, 0.0, *self.q, *np.zeros(7), *np.zeros(7))
         self.theirs.send(struct.pack(LINK_STATE, *data))
 
     def answer(self):
@@ -46,9 +47,10 @@ class Pair:
         self.state(flags)
         return self.answer()[1:]
 
-    def settle(self):
-        """States until the offset of the clocks is known and a while on; the last answer."""
-        for _ in range(60):
+    def settle(self, flags=0):
+        """States, the first with flags, until the offset of the clocks is known and a while on; the last answer."""
+        self.state(flags)
+        for _ in range(59):
             self.state()
         end = time.monotonic() + 60.0
         stamp = -1
@@ -87,6 +89,14 @@ def test_enabled_guiding_flows_and_a_stopped_robot_ends_it_in_the_same_cycle(pai
         run, torque = pair.cycle(int(LinkFlag.stopped))
         assert run == 0 and not torque.any()
     assert pair.loop.state == GuardState.fault and pair.loop.reason == GuardReason.robot_stopped
+
+
+def test_flags_of_states_from_before_the_offset_is_known_reach_the_loop(pair):
+    pair.settle()
+    pair.time, pair.host_back = 0, 3600 * 10**9  # stamps go back by an hour
+    pair.settle(int(LinkFlag.gap | LinkFlag.backwards))
+    pair.loop.enable(TorqueMode.guide)
+    assert pair.cycle()[0] == 1 and pair.cycle()[0] == 1 and pair.loop.enabled == EnableResult.done
 
 
 def test_packets_that_are_no_states_are_counted_and_not_answered(pair):

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <thread>
+#include <utility>
 
 #include "robot_dynamics/common/realtime.hpp"
 #include "robot_dynamics/control/torque_loop.hpp"
@@ -94,7 +95,9 @@ class TorqueLink {
       return true;
     }
     if (head.flags & link_backwards) clock_.anchor();
+    carried_ |= head.flags & (link_gap | link_backwards);
     if (!clock_.observe(head.controller_ns, head.receive_ns)) return true;  // the offset of the clocks is being found
+    head.flags |= std::exchange(carried_, 0u);
     answer(head, values, n);
     return true;
   }
@@ -124,6 +127,7 @@ class TorqueLink {
   std::shared_ptr<TorqueLoop> loop_;
   int socket_;
   rtde::ClockMap clock_;
+  std::uint32_t carried_ = 0;  // flags of the states the clock map listened to before its first stamp
   std::atomic<bool> running_{true};
   std::atomic<std::uint64_t> unsent_{0}, malformed_{0};
   bool realtime_ = false;

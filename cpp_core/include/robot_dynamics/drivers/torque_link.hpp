@@ -5,13 +5,17 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "robot_dynamics/common/realtime.hpp"
 #include "robot_dynamics/control/torque_loop.hpp"
 #include "robot_dynamics/drivers/rtde_clock.hpp"
-#include "robot_dynamics/drivers/rtde_reader.hpp"
+#include "robot_dynamics/drivers/stream_monitor.hpp"
 
 namespace robot_dynamics {
 

@@ -137,8 +137,9 @@ class Server {
   bool answer(int fd, PackageType type) {
     if (type == PackageType::protocol_version) write(fd, type, {1});
     if (type == PackageType::controller_version) {
-      std::vector<std::uint8_t> v;
-      for (std::uint32_t part : {5u, 26u, 0u, 0u}) append<std::uint32_t>(v, part);
+      std::vector<std::uint8_t> v(16);
+      store<std::uint32_t>(v.data(), 5);
+      store<std::uint32_t>(v.data() + 4, 26);
       write(fd, type, v);
     }
     if (type == PackageType::output_setup) {
@@ -157,14 +158,12 @@ class Server {
 
   // One package; every tenth is damaged. False: the client is gone, or this connection has ended.
   bool stream(int fd, int k) {
-    std::vector<std::uint8_t> v{1};
+    std::vector<std::uint8_t> v(1 + 8 * sample_width, 1);
     for (int i = 0; i < sample_width; ++i) {
       double x = i == at_timestamp ? 0.002 * k : i == at_safety_mode ? 1.0 : 0.001 * (k + i);
       if (k % 10 == 3 && i > measured_end && i < measured_end + 12) x = i % 2 ? INFINITY : std::nan("");
       if (k % 100 == 57 && i == at_timestamp) x = -9.3e9;
-      std::uint64_t bits;
-      std::memcpy(&bits, &x, sizeof bits);
-      append<std::uint64_t>(v, bits);
+      store_double(v.data() + 1 + 8 * i, x);
     }
     if (k % 10 == 7) v.resize(v.size() / 2);
     return k < 300 && write(fd, k % 50 == 11 ? PackageType::text : PackageType::data, v);

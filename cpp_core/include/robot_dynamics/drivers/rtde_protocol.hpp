@@ -11,7 +11,7 @@
 namespace robot_dynamics::rtde {
 
 constexpr int default_port = 30004;
-constexpr std::uint16_t protocol_version = 2;
+constexpr std::uint8_t protocol_version = 2;
 constexpr std::size_t header_bytes = 3;
 constexpr std::size_t max_package_bytes = 65535;
 
@@ -43,16 +43,15 @@ Unsigned load(const std::uint8_t* p) noexcept {
 }
 
 template <typename Unsigned>
-void append(std::vector<std::uint8_t>& out, Unsigned value) {
-  for (int shift = 8 * (static_cast<int>(sizeof(Unsigned)) - 1); shift >= 0; shift -= 8) {
-    out.push_back(static_cast<std::uint8_t>(value >> shift));
-  }
-}
-
-template <typename Unsigned>
 void store(std::uint8_t* out, Unsigned value) noexcept {
   for (std::size_t i = sizeof(Unsigned); i-- > 0; value = static_cast<Unsigned>(value >> 8))
     out[i] = static_cast<std::uint8_t>(value);
+}
+
+inline void store_double(std::uint8_t* out, double value) noexcept {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  store(out, bits);
 }
 
 inline double load_double(const std::uint8_t* p) noexcept {
@@ -112,9 +111,9 @@ inline double decode(Scalar scalar, const std::uint8_t* p) noexcept {
 
 // A package ready to send.
 inline std::vector<std::uint8_t> package(PackageType type, const std::vector<std::uint8_t>& payload = {}) {
-  std::vector<std::uint8_t> out;
-  append<std::uint16_t>(out, static_cast<std::uint16_t>(header_bytes + payload.size()));
-  out.push_back(static_cast<std::uint8_t>(type));
+  std::vector<std::uint8_t> out(header_bytes);
+  store(out.data(), static_cast<std::uint16_t>(header_bytes + payload.size()));
+  out[2] = static_cast<std::uint8_t>(type);
   out.insert(out.end(), payload.begin(), payload.end());
   return out;
 }

@@ -87,11 +87,7 @@ class Session {
     std::uint8_t* p = torque_package_.data() + header_bytes + 1;
     store<std::uint32_t>(p, static_cast<std::uint32_t>(beat));
     store<std::uint32_t>(p + 4, static_cast<std::uint32_t>(run));
-    for (int i = 0; i < 6; ++i) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &torque[i], sizeof(bits));
-      store<std::uint64_t>(p + 8 + 8 * i, bits);
-    }
+    for (int i = 0; i < 6; ++i) store_double(p + 8 + 8 * i, torque[i]);
     return socket_.send_now(torque_package_.data(), torque_package_.size());
   }
 
@@ -120,9 +116,7 @@ class Session {
   bool negotiate(std::vector<bool>& wanted) {
     socket_.connect(options_.host, options_.port, options_.timeout);
     filled_ = consumed_ = 0;
-    std::vector<std::uint8_t> v;
-    append<std::uint16_t>(v, protocol_version);
-    send(PackageType::protocol_version, v);
+    send(PackageType::protocol_version, {0, protocol_version});
     const auto accepted = wait_for(PackageType::protocol_version);
     if (accepted.empty() || accepted[0] == 0) socket_.fail("the controller does not speak RTDE protocol version 2");
     read_version();
@@ -143,10 +137,8 @@ class Session {
   }
 
   void request_outputs(const std::vector<bool>& wanted) {
-    std::vector<std::uint8_t> payload;
-    std::uint64_t bits;
-    std::memcpy(&bits, &rate_, sizeof(bits));
-    append<std::uint64_t>(payload, bits);
+    std::vector<std::uint8_t> payload(sizeof rate_);
+    store_double(payload.data(), rate_);
     std::string names;
     for (int i = 0; i < n_fields; ++i) {
       if (wanted[i]) names += std::string(names.empty() ? "" : ",") + fields[i].name;

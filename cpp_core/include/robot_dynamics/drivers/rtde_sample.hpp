@@ -49,7 +49,6 @@ enum SampleFlag : std::uint32_t {
   frozen = 1u << 1,               // measured values repeat exactly although the stamps advance
   clock_backwards = 1u << 2,      // controller time went back (restart): stamps were re-anchored
   late = 1u << 3,                 // the gap before this sample exceeded the stall threshold
-  non_finite = 1u << 4,           // dropped by the monitor, delivered only as a count
 };
 
 struct Sample {

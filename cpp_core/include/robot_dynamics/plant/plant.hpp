@@ -63,7 +63,7 @@ class Plant {
     s_.qd = s_.omega = s_.bearing = zero;
     for (int j = 0; j < n; ++j) {
       s_.theta[j] = wound_up(j, s_.q[j], body_.bias[j]);
-      s_.motor_torque[j] = command_torque_[j] = body_.bias[j];
+      s_.motor_torque[j] = body_.bias[j];
       s_.friction[j] = FrictionState{};
     }
     control_.reset();
@@ -160,7 +160,6 @@ class Plant {
       const double limit = x.drive.torque_limit;
       saturated = saturated || !(wanted >= -limit && wanted <= limit);
       wanted = wanted > limit ? limit : (wanted < -limit ? -limit : wanted);
-      command_torque_[j] = wanted;
       const double actual = wanted * x.drive.torque_constant / x.control.torque_constant;
       s_.motor_torque[j] += (actual - s_.motor_torque[j]) * h / (x.drive.current_lag + h);
       average_torque_[j] += s_.motor_torque[j];
@@ -198,7 +197,7 @@ class Plant {
   std::array<double, 6> wrench_{};
   Wall wall_{};
   WallForce wall_force_{};
-  PerJoint command_torque_{}, joint_torque_{}, external_{}, friction_torque_{}, energy_{}, copper_{}, average_torque_{};
+  PerJoint joint_torque_{}, external_{}, friction_torque_{}, energy_{}, copper_{}, average_torque_{};
   PerJoint last_rotor_{}, filtered_velocity_{};
   DelayLine motor_line_{}, sensor_line_{};
   Measurement measured_{};

@@ -47,13 +47,12 @@ struct TransmissionParameters {   // of one joint
 };
 
 struct TransmissionPoint {
-  double error;       // e(theta) [rad]
-  double slope;       // 1 - de/dtheta
-  double half_width;  // d(theta) [rad]
-  double widening;    // d(theta) over its mean
-  double phi;         // [rad]
-  double torque;      // elastic torque tau_E [Nm]
-  double stiffness;   // d tau_E/d phi [Nm/rad]
+  double error;      // e(theta) [rad]
+  double slope;      // 1 - de/dtheta
+  double widening;   // d(theta) over its mean
+  double phi;        // [rad]
+  double torque;     // elastic torque tau_E [Nm]
+  double stiffness;  // d tau_E/d phi [Nm/rad]
 };
 
 // Friction of the output bearing: an elastic range, then Coulomb (one Maxwell-slip element on the link).
@@ -95,10 +94,10 @@ class Transmission {
     sine_cosine(theta, s, c);
     kinematic_error(theta, s, c, x);
     x.widening = 1.0 + p_.backlash_variation * (c * backlash_c_ - s * backlash_s_);
-    x.half_width = p_.backlash * x.widening;
     x.phi = theta - x.error - q;
-    const double d2 = x.half_width * x.half_width, d4 = d2 * d2, phi2 = x.phi * x.phi, sum = phi2 * phi2 + d4 + 1e-40;
-    const double play = (1.0 - p_.soft_windup) * x.half_width / std::sqrt(std::sqrt(sum));
+    const double d = p_.backlash * x.widening, d2 = d * d, d4 = d2 * d2;
+    const double phi2 = x.phi * x.phi, sum = phi2 * phi2 + d4 + 1e-40;
+    const double play = (1.0 - p_.soft_windup) * d / std::sqrt(std::sqrt(sum));
     const double psi = x.phi * (1.0 - play), slope = 1.0 - play * d4 / sum;
     x.torque = psi * (p_.stiffness + p_.hardening * psi * psi);
     x.stiffness = slope * (p_.stiffness + 3.0 * p_.hardening * psi * psi);

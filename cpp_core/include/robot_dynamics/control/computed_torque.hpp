@@ -42,8 +42,8 @@ class ComputedTorque {
   bool includes_gravity() const noexcept { return gains_.includes_gravity; }
   void reset() noexcept { integral_.fill(0.0); }
 
-  // Desired motion and measured state of one instant; friction f^ (Nm) may be null. Writes u and, where `tau_d` is not
-  // null, the model torque of the desired motion without feedback, friction and rotor (the tau_J of F(tau_J)).
+  // Desired motion and measured state of one instant, friction f^ (Nm). Writes u and tau_d, the model torque of the
+  // desired motion without feedback, friction and rotor (the tau_J of F(tau_J)).
   Status step(double dt, const double* q, const double* qd, const double* q_d, const double* qd_d, const double* qdd_d,
               const double* friction, double* u, double* tau_d) noexcept {
     if (!(dt > 0)) return Status::dropped;
@@ -53,7 +53,7 @@ class ComputedTorque {
       return Status::fault;
     }
     const DynamicsRow rows[2] = {question(q_d, qd_d, a, u), {q_d, qd_d, qdd_d, tau_d, 1.0}};
-    rnea_rows(chain_, rows, tau_d ? 2 : 1);
+    rnea_rows(chain_, rows, 2);
     return add(a, friction, u);
   }
 
@@ -61,14 +61,12 @@ class ComputedTorque {
   // 1. Acceleration a = qdd_d + v (rad/s2) that is asked for; fault and no integral when it is not finite.
   Status ask(double dt, const double* q, const double* qd, const double* q_d, const double* qd_d, const double* qdd_d,
              double* a) noexcept {
-    double sum = 0;
     for (int i = 0; i < chain_.n; ++i) {
       const double e = q[i] - q_d[i], ed = qd[i] - qd_d[i];
       integral_[i] = std::clamp(integral_[i] + dt * e, -gains_.integral_limit, gains_.integral_limit);
       a[i] = qdd_d[i] - gains_.kd[i] * ed - gains_.kp[i] * e - gains_.ki[i] * integral_[i];
-      sum += 0.0 * a[i];  // NaN unless every one is finite
     }
-    if (sum == 0) return Status::ok;
+    if (all_finite(a, chain_.n)) return Status::ok;
     reset();
     return Status::fault;
   }
@@ -78,12 +76,8 @@ class ComputedTorque {
   }
   // 3. Rotors and friction.
   Status add(const double* a, const double* friction, double* u) noexcept {
-    double sum = 0;
-    for (int i = 0; i < chain_.n; ++i) {
-      u[i] += gains_.rotor_inertia[i] * a[i] + (friction ? friction[i] : 0.0);
-      sum += 0.0 * u[i];
-    }
-    if (sum == 0) return Status::ok;
+    for (int i = 0; i < chain_.n; ++i) u[i] += gains_.rotor_inertia[i] * a[i] + friction[i];
+    if (all_finite(u, chain_.n)) return Status::ok;
     std::fill(u, u + chain_.n, 0.0);
     reset();
     return Status::fault;

@@ -99,8 +99,10 @@ class Plant {
 
   // One control cycle of dt seconds. A non-finite command is refused and the last one kept.
   Status cycle(const Command& command, double dt) noexcept {
-    if (!(dt > 0.0 && dt <= 0.1) || !finite(command)) return Status::dropped;
-    const int steps = static_cast<int>(dt * p_.inner_rate + 0.5) > 0 ? static_cast<int>(dt * p_.inner_rate + 0.5) : 1;
+    const Command& c = command;
+    if (!(dt > 0.0 && dt <= 0.1)) return Status::dropped;
+    if (!finite(c.q, c.qd, c.qdd, c.torque, c.viscous_scale, c.coulomb_scale)) return Status::dropped;
+    const int steps = std::max(1, static_cast<int>(dt * p_.inner_rate + 0.5));
     const double h = dt / steps;
     control_.begin(command, measured_.q);
     energy_.fill(0.0);
@@ -114,24 +116,16 @@ class Plant {
     heat(dt);
     for (int j = 0; j < n(); ++j) average_torque_[j] /= steps;
     measure(command, dt);
-    return finite(s_) ? status : Status::fault;
+    return finite(s_.theta, s_.omega, s_.q, s_.qd) ? status : Status::fault;
   }
 
   // Kinetic and potential energy [J], without what the friction elements store.
   double energy() noexcept;
 
  private:
-  static bool finite(const Command& c) noexcept {
-    double sum = 0.0;  // NaN and infinities survive multiplication by zero
-    for (int j = 0; j < max_joints; ++j)
-      sum += 0.0 * c.q[j] + 0.0 * c.qd[j] + 0.0 * c.qdd[j] + 0.0 * c.torque[j] + 0.0 * c.viscous_scale[j] +
-             0.0 * c.coulomb_scale[j];
-    return sum == 0.0;
-  }
-  static bool finite(const State& s) noexcept {
-    double sum = 0.0;
-    for (int j = 0; j < max_joints; ++j) sum += 0.0 * s.theta[j] + 0.0 * s.omega[j] + 0.0 * s.q[j] + 0.0 * s.qd[j];
-    return sum == 0.0;
+  template <class... Rows>
+  static bool finite(const Rows&... rows) noexcept {
+    return (all_finite(rows.data(), max_joints) && ...);
   }
 
   // Rotor angle at which the transmission carries `torque` at link angle q (Newton on the deformation).

@@ -123,6 +123,23 @@ def test_wall_pushes_with_stiffness_times_penetration():
     assert np.all(truth["external_wrench"][-1] == 0.0)
 
 
+def test_a_reset_leaves_neither_the_wall_s_force_nor_the_friction_of_before():
+    robot = SimulatedRobot("ur5e", overrides=IDEAL, q=Q)
+    wrench = np.array([0.0, 0.0, 5.0, 0.0, 0.0, 0.0])
+    robot.core.set_wall(robot.truth()["tcp_position"] + np.array([0, 0, 1e-3]), [0, 0, 1.0])
+    for _ in range(50):
+        robot.core.cycle_position(Q, np.zeros(6), np.zeros(6), 0.002)
+    assert robot.truth()["penetration"] > 0 and robot.truth()["friction_torque"].any()
+    robot.core.clear_wall()
+    robot.core.set_wrench(wrench)
+    robot.core.reset(Q)
+    truth = robot.truth()
+    assert truth["penetration"] == 0 and not truth["friction_torque"].any()
+    np.testing.assert_array_equal(truth["external_wrench"], wrench)
+    jacobian = _core.RigidBody(robot.machine.robot.chain()).jacobian(Q)
+    assert truth["external_joint_torque"] == pytest.approx(jacobian.T @ wrench, abs=1e-9)
+
+
 def test_wall_never_pulls():
     robot = SimulatedRobot("ur5e", q=Q)
     tcp = robot.truth()["tcp_position"]

@@ -63,9 +63,12 @@ class Plant {
     s_.qd = s_.omega = s_.bearing = zero;
     for (int j = 0; j < n; ++j) {
       s_.theta[j] = wound_up(j, s_.q[j], body_.bias[j]);
-      s_.motor_torque[j] = body_.bias[j];
+      s_.motor_torque[j] = joint_torque_[j] = body_.bias[j];
       s_.friction[j] = FrictionState{};
     }
+    friction_torque_ = zero;
+    wall_force_ = {};
+    find_external();
     control_.reset();
     started_ = false;
     refresh_count_ = 0;
@@ -164,6 +167,7 @@ class Plant {
 
   void step(double h) noexcept;
   void refresh(double h) noexcept;
+  void find_external() noexcept;
   JointStep equations(int j, double h) noexcept;
   void link_acceleration(const JointStep* joints, double h, PerJoint& dqd) noexcept;
   void advance_joint(int j, const JointStep& x, double dqd, double h) noexcept;

@@ -85,6 +85,14 @@ inline void Plant::refresh(double h) noexcept {
   refresh_count_ = p_.refresh;
 }
 
+// What the commanded wrench takes at the joints, J' F.
+inline void Plant::find_external() noexcept {
+  for (int j = 0; j < n(); ++j) {
+    external_[j] = 0.0;
+    for (int k = 0; k < 6; ++k) external_[j] += body_.J[k * n() + j] * wrench_[k];
+  }
+}
+
 // Linearised equations of joint j over the step; torques at t + w h.
 inline JointStep Plant::equations(int j, double h) noexcept {
   const double w = p_.implicitness, D = p_.joint[j].transmission.damping;
@@ -110,11 +118,10 @@ inline void Plant::link_acceleration(const JointStep* joints, double h, PerJoint
   const double w = p_.implicitness;
   double A[max_joints * max_joints];
   PerJoint dq{};
+  find_external();
   for (int j = 0; j < n; ++j) {
     const JointStep& x = joints[j];
     const double g = x.point.slope;
-    external_[j] = 0.0;
-    for (int k = 0; k < 6; ++k) external_[j] += body_.J[k * n + j] * wrench_[k];
     const BearingStep bearing = bearing_step(p_.joint[j].transmission, s_.bearing[j], s_.qd[j], h, w);
     dqd[j] = x.tau_0 - body_.bias[j] - bearing.torque + external_[j] + w * h * g * x.S * x.rhs / x.inertia;
     for (int i = 0; i <= j; ++i) A[j * n + i] = body_.M[j * n + i];

@@ -740,7 +740,9 @@ class FreezeReason(enum.IntFlag):
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
     def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.scales, **kwargs) -> None:
-        """Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window."""
+        """
+        Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window, payload [kg].
+        """
     def learn(
         self, stamp_ns: Integer, q: RealArray, tau: RealArray, temperature: Reals | None = None, saturated: bool = False
     ) -> Status:
@@ -1018,7 +1020,7 @@ class StreamMonitor:
     def judge(self, time: Real, measured: RealArray, moving: bool, safety_mode: Integer, now_ns: Integer) -> Any:
         """(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock."""
     def latched(self, now_ns: Integer) -> StreamState:
-        """True while a safe or fault state is latched at now_ns."""
+        """Worst state since rearm(), or at now_ns: safe and fault stay until then."""
     def rearm(self) -> None:
         """Clear a latched state."""
     def restart(self) -> None:
@@ -1084,7 +1086,7 @@ class RtdeReader:
         """Text of the last error, empty when none."""
     @property
     def latched(self) -> StreamState:
-        """True while a safe or fault state is latched."""
+        """Worst state since rearm(), or now."""
     @property
     def rate(self) -> float:
         """Sampling rate [Hz]."""
@@ -1096,7 +1098,7 @@ class RtdeReader:
         """The scheduling of the thread in words."""
     @property
     def silence(self) -> float:
-        """Time without samples after which the connection is renewed [s]."""
+        """Time since the last accepted sample [s]."""
     @property
     def version(self) -> tuple:
         """(major, minor, bugfix, build) of the controller."""

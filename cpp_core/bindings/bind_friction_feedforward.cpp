@@ -45,7 +45,8 @@ void bind(py::module_& m) {
       .finalize();
   py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
       .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::scales,
-           "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window.")
+           "Options by name: adaptation_time [s], rotor_inertia, contact_margin (n,), memory, rate, window, payload "
+           "[kg].")
       .def(
           "learn",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const Maybe& T,

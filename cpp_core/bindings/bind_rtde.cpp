@@ -138,7 +138,7 @@ void bind_monitor(py::module_& m) {
           "Counts of samples and faults.")
       .def("condition", &rd::StreamMonitor::condition, py::arg("now_ns"), "State of the stream at now_ns.")
       .def("latched", &rd::StreamMonitor::latched, py::arg("now_ns"),
-           "True while a safe or fault state is latched at now_ns.")
+           "Worst state since rearm(), or at now_ns: safe and fault stay until then.")
       .def("rearm", &rd::StreamMonitor::rearm, "Clear a latched state.")
       .def("set_connected", &rd::StreamMonitor::set_connected, py::arg("connected"),
            "Set whether the robot is connected.");
@@ -191,9 +191,8 @@ void bind(py::module_& m) {
                              "Of the last states (N, 2) [s], N <= 8192: from arrival on this machine, and from reading "
                              "in the thread, until the torque was sent.")
       .def_property_readonly("condition", &rd::Reader::condition, "State of the stream.")
-      .def_property_readonly("latched", &rd::Reader::latched, "True while a safe or fault state is latched.")
-      .def_property_readonly("silence", &rd::Reader::silence,
-                             "Time without samples after which the connection is renewed [s].")
+      .def_property_readonly("latched", &rd::Reader::latched, "Worst state since rearm(), or now.")
+      .def_property_readonly("silence", &rd::Reader::silence, "Time since the last accepted sample [s].")
       .def_property_readonly("connected", &rd::Reader::connected, "True while connected.")
       .def_property_readonly(
           "realtime", [](const rd::Reader& r) { return r.realtime().done(); },

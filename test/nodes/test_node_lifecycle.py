@@ -21,6 +21,7 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 
 def test_a_lost_robot_and_its_return_are_on_the_console_once(rig, monkeypatch, capfd):
     rig.robot_node.diagnose()
+    capfd.readouterr()  # what another test has left
     with monkeypatch.context() as lost:
         lost.setattr(rig.driver, "condition", StreamState.fault)
         lost.setattr(rig.driver, "last_error", "connection reset")

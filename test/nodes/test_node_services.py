@@ -122,6 +122,7 @@ def test_a_setting_beyond_the_tool_is_named_once_the_setting_was_the_tool():
 
 
 def test_the_estimates_carry_what_a_program_sets(rig, monkeypatch):
+    assert change(rig, load_mass=-1.0)[0]
     monkeypatch.setattr(rig.driver, "robot", rig.driver.robot.with_updates({"payload.mass": TOOL[0]}))
     for payload, com in (TOOL, PART):
         monkeypatch.setattr(rig.driver, "status", replace(rig.driver.status, payload=payload, payload_com=com))

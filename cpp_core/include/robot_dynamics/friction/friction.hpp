@@ -127,7 +127,7 @@ class Friction {
     for (int i = 0; i < joints() && !(known && complete_); ++i) {
       const double t = T ? T[i] : map_.reference(i);
       if (!(known && follows(i)))
-        friction[i] = map_.torque_at(i, v[i], tau && std::isfinite(tau[i]) ? tau[i] : 0.0, t);
+        friction[i] = map_.torque_at(i, v[i], tau ? tau[i] : 0.0, t);
       else if (rest_of_map_)
         friction[i] += map_.viscous(i, v[i], t);
     }

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "robot_dynamics/common/check.hpp"
-#include "robot_dynamics/common/status.hpp"
 #include "robot_dynamics/friction/friction_static.hpp"
 
 namespace robot_dynamics {
@@ -43,21 +42,17 @@ class FrictionMap {
   // Temperature as used: absent -> reference, clamped to the identified range [deg C].
   double used_temperature(int i, double T) const noexcept {
     if (!std::isfinite(T)) return T0_[i];
-    return std::min(std::max(T, std::max(range_[2 * i], floor(i))), range_[2 * i + 1]);
+    return std::min(std::max(T, std::max(range_[2 * i], lowest())), range_[2 * i + 1]);
   }
 
-  // Torque [Nm] of joints 0..n-1; load and T may be null (no load, reference temperature). degraded: a temperature is
-  // absent or outside the identified range. NaN velocity gives NaN.
-  Status torque(const double* v, const double* load, const double* T, double* out) const noexcept {
-    return visit_law(law_, [&](auto l) {
-      bool known = true;
-      for (int i = 0; i < n_; ++i) {
-        const double t = used_temperature(i, T ? T[i] : T0_[i]);
-        known = known && (!T || t == T[i]);
-        out[i] = friction_value<decltype(l)>(joint(i), v[i], load_of(load, i), t, T0_[i]);
-      }
-      return known ? Status::ok : Status::degraded;
-    });
+  // Torque [Nm] of joint i; a load that is not finite is none. NaN velocity gives NaN.
+  double torque_at(int i, double v, double load, double T) const noexcept {
+    const double t = used_temperature(i, T), tau = std::isfinite(load) ? load : 0.0;
+    return visit_law(law_, [&](auto l) { return friction_value<decltype(l)>(joint(i), v, tau, t, T0_[i]); });
+  }
+  // Of all joints; load and T may be null (no load, reference temperature).
+  void torque(const double* v, const double* load, const double* T, double* out) const noexcept {
+    for (int i = 0; i < n_; ++i) out[i] = torque_at(i, v[i], load ? load[i] : 0.0, T ? T[i] : T0_[i]);
   }
 
   // No-load Coulomb level at T [Nm], positive; s selects the direction where the law has two.
@@ -68,20 +63,10 @@ class FrictionMap {
 
   // Everything but the Coulomb level at no load: F_v(omega, T) [Madsen2020 ch6 eq. 3, 11].
   double viscous(int i, double v, double T) const noexcept {
-    const double* tail = joint(i) + size_ - friction_tail;
-    const double t = used_temperature(i, T);
-    const double total =
-        visit_law(law_, [&](auto l) { return friction_value<decltype(l)>(joint(i), v, 0.0, t, T0_[i]); });
-    const double s = v < 0 ? -1 : 1, step = smooth_sign(v, tail[1]);
-    return total - coulomb(i, s, T) * step;
+    return torque_at(i, v, 0.0, T) - coulomb(i, v, T) * smooth_sign(v, joint(i)[size_ - friction_tail + 1]);
   }
 
   double offset(int i) const noexcept { return joint(i)[size_ - friction_tail]; }
-
-  double torque_at(int i, double v, double load, double T) const noexcept {
-    const double t = used_temperature(i, T);
-    return visit_law(law_, [&](auto l) { return friction_value<decltype(l)>(joint(i), v, load, t, T0_[i]); });
-  }
 
   const double* joint(int i) const noexcept { return p_.data() + i * size_; }
   double reference(int i) const noexcept { return T0_[i]; }
@@ -97,8 +82,7 @@ class FrictionMap {
     if constexpr (std::is_same_v<Law, Simoni>) return base + heat.stribeck * Simoni::stribeck(p);
     return base;
   }
-  static double load_of(const double* load, int i) { return load && std::isfinite(load[i]) ? load[i] : 0.0; }
-  double floor(int) const noexcept {
+  double lowest() const noexcept {  // T^-3 stays finite
     return law_ == FrictionLaw::madsen ? 1.0 : -std::numeric_limits<double>::infinity();
   }
   double smooth_sign(double v, double eps) const noexcept {

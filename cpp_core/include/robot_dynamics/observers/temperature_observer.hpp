@@ -95,7 +95,7 @@ class TemperatureObserver {
     bool warming = false, limited = false, degraded = false;
     for (int i = 0; i < joints(); ++i) {
       Joint& j = joint_[i];
-      const double f = map_.torque_at(i, v[i], load && std::isfinite(load[i]) ? load[i] : 0.0, j.T);
+      const double f = map_.torque_at(i, v[i], load ? load[i] : 0.0, j.T);
       if (dt > 0) {
         predict(i, std::max(v[i] * f, 0.0), dt);
         const bool sensor = heat_[i].two_nodes() && o_.housing_sensor;
@@ -232,8 +232,8 @@ class TemperatureObserver {
       j.forget_window();
       return false;
     }
-    const double tau = std::isfinite(load) ? load : 0.0, s = v > 0 ? 1 : -1;
-    const double slope = 0.5 * s * (map_.torque_at(i, v, tau, j.T + 1) - map_.torque_at(i, v, tau, j.T - 1));
+    const double s = v > 0 ? 1 : -1;
+    const double slope = 0.5 * s * (map_.torque_at(i, v, load, j.T + 1) - map_.torque_at(i, v, load, j.T - 1));
     j.push(measured, f, slope);
     if (j.count < window) return false;
     return apply(j, gain_[i], dt);

@@ -49,6 +49,13 @@ RD_INLINE KnownStructure structure_of(const ChainView& chain) {
   return s;
 }
 
+// As the chain says (Chain::twist).
+RD_INLINE KnownStructure known_structure(const ChainView& chain) {
+  KnownStructure s;
+  std::memcpy(s.twist, chain.twist, sizeof s.twist);
+  return s;
+}
+
 // 1 .. most_joints: said for the compiler, which warns of what it unrolls beyond them.
 template <int N>
 RD_INLINE int joints_of(const ChainView& chain) {

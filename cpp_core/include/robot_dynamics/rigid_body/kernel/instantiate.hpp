@@ -11,14 +11,6 @@
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
-// One sample of a chain whose twists are known.
-inline void rnea_known(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
-  if (chain.twist == nullptr) return rnea_single(chain, q, qd, qdd, tau);
-  KnownStructure known;
-  std::memcpy(known.twist, chain.twist, sizeof known.twist);
-  with_size(chain.n, [&](auto size) { rnea_of<size.n>(chain, known, q, qd, qdd, tau); });
-}
-
 // 2 * peak_accumulators * lanes operations per round, none of which waits for another: what the machine can do at most.
 inline double multiply_add(std::size_t rounds) {
   Vec x[peak_accumulators], a = fill<Vec>(0.999), b = fill<Vec>(1e-3);
@@ -54,7 +46,7 @@ inline void fused_qr(const ChainView& chain, const QrSamples& data, const QrJoin
 inline KernelTable table(const char* isa) {
   return {isa,
           lanes,
-          rnea_known,
+          rnea_single,
           rnea_rows,
           mass_matrix_single,
           regressor_single,

@@ -64,8 +64,7 @@ void rnea_lanes(const ChainView& chain, const Structure& structure, const Dynami
 }
 
 inline void rnea_rows(const ChainView& chain, const DynamicsRow* rows, int count) {
-  KnownStructure known{};  // zero is Twist::general
-  if (chain.twist != nullptr) std::memcpy(known.twist, chain.twist, sizeof known.twist);
+  const KnownStructure known = known_structure(chain);
   with_size(chain.n, [&](auto size) {
     for (int first = 0; first < count; first += lanes)
       rnea_lanes<size.n>(chain, known, rows + first, count - first < lanes ? count - first : lanes);

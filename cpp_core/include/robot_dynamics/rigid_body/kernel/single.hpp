@@ -17,14 +17,11 @@ RD_INLINE void with_size(int n, F&& f) {
 
 inline const double zeros[most_joints] = {};
 
-template <int N, class Structure>
-RD_INLINE void rnea_of(const ChainView& chain, const Structure& turn_of, const double* q, const double* qd,
-                       const double* qdd, double* tau) {
-  rnea<N>(chain, turn_of, real(q), real(qd ? qd : zeros), real(qdd ? qdd : zeros), real(tau));
-}
-
 inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
-  with_size(chain.n, [&](auto size) { rnea_of<size.n>(chain, AnyStructure{}, q, qd, qdd, tau); });
+  const KnownStructure known = known_structure(chain);
+  with_size(chain.n, [&](auto size) {
+    rnea<size.n>(chain, known, real(q), real(qd ? qd : zeros), real(qdd ? qdd : zeros), real(tau));
+  });
 }
 
 inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {

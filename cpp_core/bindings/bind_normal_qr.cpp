@@ -53,15 +53,8 @@ void update(FusedQR& qr, const Array& q, const Array& qd, const Array& qdd, cons
   const double* weight = finite_data(weights, "weights", {x.count, n});
   if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, " + std::to_string(k) + ")");
   const std::vector<double> zero(target ? 0 : x.count * n, 0.0);
-  const QrSamples data{std::size_t(x.count),
-                       x[0],
-                       x[1],
-                       x[2],
-                       target ? target : zero.data(),
-                       user && k > 0 ? user : nullptr,
-                       weight,
-                       int(k),
-                       chosen_joints(qr, joints)};
+  const double* y = target ? target : zero.data();
+  const QrSamples data{std::size_t(x.count), x[0], x[1], x[2], y, user, weight, chosen_joints(qr, joints)};
   const py::gil_scoped_release release;
   qr.update(data);
 }

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
+#include <deque>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -38,8 +38,6 @@ class FusedQR {
         throw std::invalid_argument("columns contains " + std::to_string(c) + ", outside the regressor");
     for (int j = 0; j < chain_.n; ++j) add_joint(j);
   }
-  FusedQR(const Chain& chain, std::vector<int> columns, int extra)
-      : FusedQR(chain, std::move(columns), std::vector<int>(chain.n, extra)) {}
   FusedQR(const FusedQR&) = delete;  // the jobs point into this object's memory
   FusedQR& operator=(const FusedQR&) = delete;
 
@@ -51,10 +49,7 @@ class FusedQR {
   const std::vector<int>& parameters_of(int j) const { return parameters_[j]; }
 
   // Adds samples. The caller must pass finite values.
-  void update(QrSamples data) noexcept {
-    data.extra_columns = extra_columns();
-    active_kernels.fused_qr(view(chain_), data, jobs_.data());
-  }
+  void update(const QrSamples& data) noexcept { active_kernels.fused_qr(view(chain_), data, jobs_.data()); }
 
   // Adds rows of joint j that are already computed (count x width of its triangle, target last), e.g. columns that
   // passed a filter.
@@ -97,12 +92,11 @@ class FusedQR {
     const int offset = std::accumulate(extra_.begin(), extra_.begin() + j, 0);
     for (int k = 0; k < extra_[j]; ++k) parameters.push_back(int(columns_.size()) + offset + k);
     const int width = int(parameters.size()) + 1, stride = width + qr_spare_columns;
-    triangles_.push_back(std::make_unique<std::vector<double>>(std::size_t(width) * stride, 0.0));
-    blocks_.push_back(std::make_unique<AlignedDoubles>(std::size_t(stride) * qr_block_rows));
+    double* const R = triangles_.emplace_back(std::size_t(width) * stride, 0.0).data();
+    double* const block = blocks_.emplace_back(std::size_t(stride) * qr_block_rows).data();
     double** place = place_.data() + j * 10 * chain_.n;
-    for (int c = 0; c < from_regressor; ++c)
-      place[columns_[parameters[c]]] = blocks_.back()->data() + c * qr_block_rows;
-    jobs_.push_back({triangles_.back()->data(), blocks_.back()->data(), place, width, stride, extra_[j], offset});
+    for (int c = 0; c < from_regressor; ++c) place[columns_[parameters[c]]] = block + c * qr_block_rows;
+    jobs_.push_back({R, block, place, width, stride, extra_[j], offset});
     parameters_.push_back(std::move(parameters));
   }
 
@@ -124,8 +118,8 @@ class FusedQR {
   std::vector<int> columns_;
   std::vector<int> extra_;
   std::vector<double*> place_;
-  std::vector<std::unique_ptr<std::vector<double>>> triangles_;
-  std::vector<std::unique_ptr<AlignedDoubles>> blocks_;
+  std::deque<std::vector<double>> triangles_;
+  std::deque<AlignedDoubles> blocks_;
   std::vector<std::vector<int>> parameters_;
   std::vector<QrJoint> jobs_;
 };

@@ -25,8 +25,8 @@ RD_INLINE void fill_user_columns(int n, const QrSamples& data, std::size_t first
                                  const QrJoint* joints) {
   Vec target[padded(most_joints)], extra[padded(most_extra_columns)];
   load_columns(data.target + first * n, n, n, rows, target);
+  const std::size_t all = joints[n - 1].offset + joints[n - 1].extra;
   for (int j = 0; j < n; ++j) {
-    const std::size_t all = data.extra_columns;
     const int k = joints[j].extra;
     Column* columns = columns_of(joints[j]) + joints[j].width - 1 - k;
     if (k > 0) load_columns(data.extra + first * all + joints[j].offset, all, k, rows, extra);

@@ -24,9 +24,8 @@ struct QrSamples {
   std::size_t count;
   const double *q, *qd, *qdd;  // count x n
   const double* target;        // count x n
-  const double* extra;         // count x extra_columns: joint 0's, joint 1's, ..., or null
+  const double* extra;         // count x extra columns: joint 0's, joint 1's, ..., or null
   const double* weight;        // count x n, or null: each row is multiplied by its weight
-  int extra_columns;           // of all joints together
   unsigned joints;             // bit j: joint j takes in its rows
 };
 

@@ -1,4 +1,3 @@
-#include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
 #include "stage.hpp"

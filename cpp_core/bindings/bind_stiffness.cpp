@@ -1,5 +1,4 @@
 // Stiffness of transmissions, its least squares with directional forgetting, and wear.
-#include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/transmission/stiffness.hpp"
 #include "stage.hpp"
 

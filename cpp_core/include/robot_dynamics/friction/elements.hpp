@@ -135,10 +135,10 @@ class Elements {
   // theta [rad] -> H under no load.
   Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
     using namespace portable;
-    double dt, zero = 0.0;
-    for (int i = 0; i < n_; ++i) zero += 0.0 * theta[i];
-    Tick tick;
-    if (zero != 0.0 || (tick = begin(stamp_ns, theta, dt)) == Tick::duplicate) return Status::dropped;
+    if (!all_finite(theta, n_)) return Status::dropped;
+    double dt;
+    const Tick tick = begin(stamp_ns, theta, dt);
+    if (tick == Tick::duplicate) return Status::dropped;
     for (int i = 0; i < n_ && tick == Tick::gap; ++i) doubt(i, theta[i]);
     Ints unknown{};
     for (int i = 0; i < n_; i += lanes) {

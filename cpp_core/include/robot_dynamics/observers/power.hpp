@@ -48,7 +48,8 @@ class PowerMeter {
   // the energies go on from where they were and the status is degraded. A clock that went back starts from zero.
   Status step(std::int64_t stamp_ns, const double* torque, const double* velocity, const PowerOutput& out) noexcept {
     if (absent(torque, n_) || absent(velocity, n_)) return Status::unavailable;
-    if (!all_within(torque, n_, 1e6) || !all_within(velocity, n_, 1e3)) return Status::dropped;
+    if (!all_within(torque, n_, plausible_torque) || !all_within(velocity, n_, plausible_velocity))
+      return Status::dropped;
     double dt;
     const Tick tick = timing_.tick(stamp_ns, dt);
     if (tick == Tick::duplicate) return Status::dropped;

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spring_bench import bang_coast_bang, deflection, spring
+from spring_bench import A, bang_coast_bang, deflection, spring
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.metrics import nrmse
@@ -41,6 +41,16 @@ def test_update_is_the_one_of_the_source():
     core = learned(phi, torque)
     np.testing.assert_allclose(core.coefficients[0], a, rtol=1e-6)
     np.testing.assert_allclose(core.covariance(0), P, rtol=1e-5, atol=1e-8 * abs(P).max())
+
+
+def test_samples_that_come_slower_than_the_first_are_learned_from():
+    """Two stamps of one burst, then 1 kHz."""
+    phi = np.random.default_rng(0).uniform(-1.5e-3, 1.5e-3, (3000, 1))
+    zero, out = np.zeros_like(phi), (np.empty_like(phi), np.empty_like(phi))
+    core = _core.StiffnessEstimator(np.zeros((1, 3)), np.zeros((1, 1)), cutoff=1e9, deflection_gate=0.0)
+    rows = core.rows(3000, phi, zero, zero + 1.0, None, None, None, spring(phi), None, *out)
+    _core.run_in_turn(np.append(0, 10_000 + 1_000_000 * np.arange(2999)), [rows])
+    np.testing.assert_allclose(out[0][-1], A[0] + 3 * A[1] * phi[-1] ** 2, rtol=0.01)
 
 
 @settings(max_examples=60)

@@ -43,6 +43,24 @@ def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
     assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
 
 
+@pytest.mark.parametrize("first", [[0, 10_000], [0, 500_000, 1_000_000]])
+def test_samples_that_come_slower_than_the_first_still_correct(first):
+    """Two stamps of one burst, or another rate after a reset."""
+    model = FrictionModel("simoni", FRICTION, 1, 30.0)
+    core = _core.TemperatureObserver(model.core, np.array([[C, K, 0, 0]]), np.array([0.5]))
+    if len(first) > 2:
+        core.step(0, np.ones(1), *[None] * 4, np.empty(1), np.empty(1))
+        core.step(500_000, np.ones(1), *[None] * 4, np.empty(1), np.empty(1))
+        core.reset()
+        first = first[:1]
+    v = np.ones((12000, 1))
+    stamps = np.append(first, first[-1] + 10_000_000 * np.arange(1, 12001 - len(first)))
+    T, variance = np.empty_like(v), np.empty_like(v)
+    measured = model.torque(v, None, np.full_like(v, 45.0))
+    _core.run_in_turn(stamps, [core.rows(12000, v, None, measured, None, np.zeros((12000, 2)), T, variance)])
+    assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
+
+
 @pytest.mark.parametrize("blocked", ["contact", "unknown contact", "standstill", "no effort"])
 def test_no_correction_without_the_right_to(blocked):
     record = hot(60, 70.0, v=0.02 if blocked == "standstill" else 1.0)

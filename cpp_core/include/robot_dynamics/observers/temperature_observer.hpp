@@ -66,6 +66,7 @@ class TemperatureObserver {
 
   void reset() noexcept {
     clock_.reset();
+    jumps_ = {};
     for (int i = 0; i < joints(); ++i) start(i);
   }
 
@@ -89,8 +90,7 @@ class TemperatureObserver {
     if (tick == Tick::gap) cool_down(clock_.silence);
     if (tick == Tick::backwards)
       for (int i = 0; i < joints(); ++i) start(i);
-    const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt
-    if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
+    const bool jump = jumps_.step(dt);  // fault 7: integrate, do not adapt
     const bool free = contact && no_contact(contact) && !jump;
     bool warming = false, limited = false, degraded = false;
     for (int i = 0; i < joints(); ++i) {
@@ -286,7 +286,7 @@ class TemperatureObserver {
   std::vector<Joint> joint_;
   std::vector<double> initial_, initial_housing_, initial_var_;
   SampleClock clock_;
-  double typical_ = 0;
+  StepJumps jumps_;
 };
 
 }  // namespace robot_dynamics

@@ -44,6 +44,23 @@ struct SampleClock {
   void reset() noexcept { running = false; }
 };
 
+// Steps that take more than five typical ones: samples are missing. Those that go on become typical.
+class StepJumps {
+ public:
+  bool step(double dt) noexcept {
+    const double most = 5.0 * typical_;
+    const bool jump = typical_ > 0.0 && dt > most;
+    if (jump)
+      typical_ += 0.02 * (most - typical_);
+    else if (dt > 0.0)
+      typical_ = typical_ > 0.0 ? 0.9 * typical_ + 0.1 * dt : dt;
+    return jump;
+  }
+
+ private:
+  double typical_ = 0.0;  // s
+};
+
 class SampleTiming {
  public:
   static constexpr double late_periods = 5.0;

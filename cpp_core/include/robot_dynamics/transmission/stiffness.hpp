@@ -78,6 +78,7 @@ class StiffnessEstimator {
 
   void reset() noexcept {
     clock_.reset();
+    jumps_ = {};
     for (auto& r : rls_) r.reset();
     for (auto& s : state_) s = State{};
     for (auto& w : wear_) w.reset();
@@ -119,8 +120,7 @@ class StiffnessEstimator {
     if (tick == Tick::duplicate) return Status::dropped;
     if (tick == Tick::backwards)
       for (auto& r : rls_) r.reset();
-    const bool jump = typical_ > 0 && dt > 5 * typical_;  // fault 7: filters restart, no update
-    if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
+    const bool jump = jumps_.step(dt);  // fault 7: filters restart, no update
     if (tick != Tick::ok || jump)
       for (auto& s : state_) s = State{};
     bool torque_seen = true, trusted = true;
@@ -219,7 +219,7 @@ class StiffnessEstimator {
   std::vector<double> baseline_;
   double baseline_temperature_ = 0;
   SampleClock clock_;
-  double typical_ = 0;
+  StepJumps jumps_;
 };
 
 }  // namespace robot_dynamics

@@ -40,6 +40,17 @@ def residual(robot, log):
     return (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
 
 
+def test_a_reset_forgets_the_steps_that_velocities_come_in():
+    log, pipeline = measured(moving(3.0)), Pipeline(UR5E, stages=STAGES)
+    pipeline.run(log[:])
+    pipeline.reset()
+    log.qd = np.round(log.qd / 0.01) * 0.01
+    again, fresh = log[:], log[:]
+    pipeline.run(again)
+    Pipeline(UR5E, stages=STAGES).run(fresh)
+    np.testing.assert_array_equal(again.qdd, fresh.qdd)
+
+
 def test_coarse_velocities_are_put_right_before_they_are_aligned():
     """Between two samples none is a multiple of the step; the slowest joint shows it after 3 s."""
     log, step = measured(moving(4.0)), 0.024

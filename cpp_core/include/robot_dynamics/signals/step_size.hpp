@@ -34,6 +34,8 @@ class StepSize {
   double of(int i) const noexcept { return count_[i] < enough ? 0.0 : size_[i]; }
   bool coarse() const noexcept { return coarse_; }  // h of any signal is known
   void reset() noexcept {
+    last_.fill(0.0);
+    same_.fill(false);
     size_.fill(unknown);
     count_.fill(0);
     coarse_ = false;

@@ -1,4 +1,4 @@
-// Zeroed doubles on a cache line boundary, for the blocks of the vector kernels.
+// Zeroed doubles on a cache line boundary, for the blocks of the vector kernels, which may read one vector beyond.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace robot_dynamics {
 
 class AlignedDoubles {
  public:
-  explicit AlignedDoubles(std::size_t size) : memory_(size + 8, 0.0) {
+  explicit AlignedDoubles(std::size_t size) : memory_(size + 16, 0.0) {
     void* p = memory_.data();
     std::size_t space = memory_.size() * sizeof(double);
     data_ = static_cast<double*>(std::align(64, size * sizeof(double), p, space));

@@ -37,6 +37,13 @@ inline std::vector<double> numbers(const Array& a, const char* name) {
   return std::vector<double>(a.data(), a.data() + a.size());
 }
 
+// j, a joint of `core`.
+template <class T>
+int checked_joint(const T& core, int j) {
+  robot_dynamics::require_range("joint", j, 0, core.joints() - 1);
+  return j;
+}
+
 // The property that holds what `member` gives for each joint.
 template <class T, class R>
 auto each(R (T::*member)(int) const) {

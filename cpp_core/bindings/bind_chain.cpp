@@ -1,9 +1,6 @@
 #include <optional>
 
-#include "bindings.hpp"
-#include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/rigid_body/chain.hpp"
-#include "robot_dynamics/rigid_body/kernels.hpp"
+#include "arguments.hpp"
 
 namespace bindings::chain {
 using namespace robot_dynamics;
@@ -33,6 +30,11 @@ Chain make_chain(const Array& placements, const Array& inertia, const Array& too
   require_shape(inertia, "inertia", {n, link_parameters});
   require_shape(placements, "placements", {n, 4, 4});
   require_shape(gravity, "gravity", {3});
+  require_shape(tool, "tool", {4, 4});
+  require_finite(placements, "placements");
+  require_finite(inertia, "inertia");
+  require_finite(tool, "tool");
+  require_finite(gravity, "gravity");
   Chain chain;
   chain.n = static_cast<int>(n);
   validate(chain);

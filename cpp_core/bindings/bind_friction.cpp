@@ -38,10 +38,16 @@ void bind(py::module_& m) {
            py::arg("out") = py::none(),
            "Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C].")
       .def(
-          "viscous", [](const FrictionMap& map, int joint, double v, double T) { return map.viscous(joint, v, T); },
+          "viscous",
+          [](const FrictionMap& map, int joint, double v, double T) {
+            return map.viscous(checked_joint(map, joint), v, T);
+          },
           "Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C].")
       .def(
-          "coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); },
+          "coulomb",
+          [](const FrictionMap& map, int joint, double s, double T) {
+            return map.coulomb(checked_joint(map, joint), s, T);
+          },
           "Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.");
 }
 

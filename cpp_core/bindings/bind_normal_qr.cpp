@@ -23,12 +23,6 @@ std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<in
   return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), per_joint(extra, chain.n));
 }
 
-int checked_joint(const FusedQR& qr, int j) {
-  if (!(0 <= j && j < qr.joints()))
-    throw std::invalid_argument("joint = " + std::to_string(j) + " is outside 0.." + std::to_string(qr.joints() - 1));
-  return j;
-}
-
 // User columns (N, K) of all joints one after the other; (N, n, k) is the same memory where every joint has k.
 const double* user_columns(const FusedQR& qr, const Maybe& value, py::ssize_t count) {
   const py::ssize_t n = qr.joints(), all = qr.extra_columns();

@@ -77,7 +77,7 @@ void bind(py::module_& m) {
            "Start with the stiffness and wear that another one of the same robot has learned.")
       .def_property_readonly("coefficients", &coefficients, "Coefficients (n, 2) of phi and phi^3 [Nm/rad, Nm/rad3].")
       .def(
-          "covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); },
+          "covariance", [](const S& s, int joint) { return covariance(s.rls(checked_joint(s, joint))); },
           "Covariance of a joint's coefficients (2, 2).")
       .def(
           "set_baseline",

@@ -26,6 +26,36 @@ def test_chain_names_the_wrong_argument():
 def test_a_stage_that_is_none_is_refused():
     with pytest.raises(ValueError, match="stage"):
         _core.run_in_turn(np.arange(3), [None])
+FRICTION = _core.FrictionMap("viscous_coulomb", np.array([[1.0, 2, 0, 1e-3, 0, 1, 0, 1]]), np.array([25.0]))
+MADSEN = np.array([[1, 1.2, 0.1, 1, 1, 0, 0, 0, 0.1, 10, 0, 1e-3, 0, 1, 0, 1.0]])
+SIX = _core.Gms(np.tile([0.1, 1.0], (6, 1)), np.tile([5.0, 0.5], (6, 1)), np.full((6, 1), 1e-3))
+EYE, ONE, LINK = np.eye(4), np.ones(1), np.zeros((1, 10))
+
+
+def stiffness(joints=(0.0, 0.0, 0.0), **options):
+    rows = np.reshape(joints, (-1, 3)).astype(float)
+    return _core.StiffnessEstimator(rows, np.zeros((len(rows), 1)), **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: FRICTION.coulomb(1, 1.0, 25.0), "joint = 1 is outside 0..0"),
+        (lambda: FRICTION.viscous(-1, 1.0, 25.0), "joint = -1 is outside 0..0"),
+        (lambda: stiffness().covariance(1), "joint = 1 is outside 0..0"),
+        (lambda: _core.Friction.egms(FRICTION, SIX, ONE, ONE, np.zeros((1, 1))), "joints of gms = 6 is outside 1..1"),
+        (
+            lambda: _core.FrictionMap("madsen", MADSEN, np.array([25.0]), np.array([[-20.0, 0.0]])),
+            "joint 1: temperature_range upper = 0.000000 is not >= 1",
+        ),
+        (lambda: _core.gms_spacing(4, np.inf, 2.0), "r_D = inf must be finite and > 0"),
+        (lambda: _core.Chain(EYE[None], LINK * np.nan, EYE, np.zeros(3)), r"inertia\[0, 0\] is nan"),
+        (lambda: _core.Chain(EYE[None], LINK, np.full((4, 4), np.inf), np.zeros(3)), r"tool\[0, 0\] is inf"),
+    ],
+)
+def test_a_refused_argument_is_named_with_its_value_and_bound(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
 
 
 def description(value):

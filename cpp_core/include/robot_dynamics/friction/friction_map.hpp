@@ -105,6 +105,7 @@ class FrictionMap {
     const bool cubic = law_ == FrictionLaw::madsen;
     check(std::isfinite(T0_[i]) && (!cubic || T0_[i] >= 1), "reference_temperature", T0_[i], cubic ? ">= 1" : "finite");
     check(range_[2 * i] <= range_[2 * i + 1], "temperature_range lower", range_[2 * i], "<= upper");
+    check(!cubic || range_[2 * i + 1] >= 1, "temperature_range upper", range_[2 * i + 1], ">= 1");
   }
 
   FrictionLaw law_;

@@ -11,7 +11,7 @@ namespace robot_dynamics {
 // D_i = (i/M)^rD, k_i = (1/D_i) (M + 1 - i)^rk / sum_j j^rk [Madsen2020 ch6 17-18]
 inline void gms_spacing(int elements, double r_D, double r_k, double* D, double* k) {
   require_range("elements", elements, 1, max_elements);
-  require(r_D > 0, "r_D", r_D, "> 0");
+  require(r_D > 0 && std::isfinite(r_D), "r_D", r_D, "finite and > 0");
   require(std::isfinite(r_k), "r_k", r_k, "finite");
   double sum = 0;
   for (int j = 1; j <= elements; ++j) sum += std::pow(j, r_k);
@@ -39,6 +39,7 @@ inline Elements gms(int n, int elements, const double* D, const double* k, Perio
 // E-GMS over normalised elements: Fc0 [Nm], Fc1 [1/Nm] (n) [Madsen2020 ch6 20]. A joint with Fc0 = 0 follows the map.
 inline Friction egms(FrictionMap map, const Elements& H, const double* Fc0, const double* Fc1,
                      PeriodicTable kinematic_error) {
+  require_range("joints of gms", H.joints(), map.joints(), map.joints());
   std::vector<double> level = H.levels(), load = H.levels();
   for (int e = 0; e < H.joints() * H.elements(); ++e) {
     const int i = e / H.elements();

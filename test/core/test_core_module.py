@@ -30,11 +30,17 @@ FRICTION = _core.FrictionMap("viscous_coulomb", np.array([[1.0, 2, 0, 1e-3, 0, 1
 MADSEN = np.array([[1, 1.2, 0.1, 1, 1, 0, 0, 0, 0.1, 10, 0, 1e-3, 0, 1, 0, 1.0]])
 SIX = _core.Gms(np.tile([0.1, 1.0], (6, 1)), np.tile([5.0, 0.5], (6, 1)), np.full((6, 1), 1e-3))
 EYE, ONE, LINK = np.eye(4), np.ones(1), np.zeros((1, 10))
+CHAIN = _core.Chain(EYE[None], LINK, EYE, np.zeros(3))
+HEAT = np.array([[100.0, 1.0, 0.0, 0.0]])
 
 
 def stiffness(joints=(0.0, 0.0, 0.0), **options):
     rows = np.reshape(joints, (-1, 3)).astype(float)
     return _core.StiffnessEstimator(rows, np.zeros((len(rows), 1)), **options)
+
+
+def temperature(gain=1.0, **options):
+    return _core.TemperatureObserver(FRICTION, HEAT, np.array([gain]), **options)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +55,21 @@ def stiffness(joints=(0.0, 0.0, 0.0), **options):
             "joint 1: temperature_range upper = 0.000000 is not >= 1",
         ),
         (lambda: _core.gms_spacing(4, np.inf, 2.0), "r_D = inf must be finite and > 0"),
+        (lambda: stiffness((0, 0, 0, -1, 0, 0)), r"rotor_inertia\[1\] = -1 is outside 0..10000"),
+        (lambda: stiffness(link_std=-1.0), "link_std = -1.000000 must be > 0"),
+        (lambda: stiffness(explained=np.nan), "explained = nan is outside 0..1"),
+        (lambda: stiffness(learn_time=np.nan), "learn_time = nan must be >= 0"),
+        (lambda: stiffness().set_baseline(np.array([[1.0, np.nan]]), 25.0, 0.1, 0.2, 1.0), r"baseline\[1\] = nan"),
+        (lambda: _core.RotorFrictionObserver(ONE, ONE * np.inf), r"L\[0\] = inf must be finite and > 0"),
+        (lambda: temperature(np.inf), r"gain\[0\] = inf must be finite and >= 0"),
+        (lambda: temperature(low=50.0), "ambient = 25 is outside 50..120"),
+        (lambda: temperature(moving=-1.0), "moving = -1.000000 must be > 0"),
+        (lambda: temperature().set_initial(0, 500.0, 20.0, 1.0), "lubricant = 500 is outside -20..120"),
         (lambda: _core.Chain(EYE[None], LINK * np.nan, EYE, np.zeros(3)), r"inertia\[0, 0\] is nan"),
         (lambda: _core.Chain(EYE[None], LINK, np.full((4, 4), np.inf), np.zeros(3)), r"tool\[0, 0\] is inf"),
+        (lambda: _core.MotionState(CHAIN, acceleration_cutoff=-1.0), "acceleration_cutoff = -1 is outside"),
+        (lambda: _core.ExternalForce(CHAIN, wrench_cutoff=-1.0), "wrench_cutoff = -1 is outside"),
+        (lambda: _core.ExternalForce(CHAIN, recent_error=-1.0), "recent_error = -1 is outside"),
     ],
 )
 def test_a_refused_argument_is_named_with_its_value_and_bound(make, text):

@@ -31,7 +31,7 @@ class ExternalForce {
         rest_(chain.n, p.rest),
         drift_(chain.n, p.drift),
         scale_(p.recent_error, p.wrench.expected_moment > 0.0),
-        smooth_(6, p.wrench_cutoff) {
+        smooth_(6, p.wrench_cutoff, "wrench_cutoff") {
     validate(p, chain.n);
     restart();
   }

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "robot_dynamics/common/check.hpp"
@@ -26,11 +24,9 @@ class RotorFrictionObserver {
   RotorFrictionObserver(std::vector<double> B, std::vector<double> L, double max_gap = 0.1)
       : B_(std::move(B)), L_(std::move(L)), omega_(B_.size(), 0.0), torque_(omega_), friction_(omega_) {
     if (B_.empty() || B_.size() != L_.size()) throw std::invalid_argument("B and L differ in the number of joints");
-    for (std::size_t i = 0; i < B_.size(); ++i) {
-      if (!(B_[i] > 0)) throw std::invalid_argument("B = " + std::to_string(B_[i]) + " is not > 0");
-      if (!(L_[i] > 0)) throw std::invalid_argument("L = " + std::to_string(L_[i]) + " is not > 0");
-    }
-    if (!(max_gap > 0)) throw std::invalid_argument("max_gap = " + std::to_string(max_gap) + " is not > 0");
+    require_positive("B", B_.data(), joints());
+    require_positive("L", L_.data(), joints());
+    require(max_gap > 0, "max_gap", max_gap, "> 0");
     clock_.max_gap = max_gap;
   }
   int joints() const { return static_cast<int>(B_.size()); }

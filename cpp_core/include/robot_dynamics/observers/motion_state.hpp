@@ -40,7 +40,10 @@ class MotionState {
   static constexpr double slope_cutoff = 150.0;            // rad/s, of velocities from positions
 
   MotionState(const Chain& chain, const MotionParameters& p)
-      : chain_(chain), p_(p), slope_(chain.n, slope_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
+      : chain_(chain),
+        p_(p),
+        slope_(chain.n, slope_cutoff),
+        acceleration_(chain.n, p.acceleration_cutoff, "acceleration_cutoff") {
     require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
   }

@@ -32,10 +32,8 @@ class TemperatureObserver {
     const std::size_t n = map_.joints();
     if (heat_.size() != n || gain_.size() != n)
       throw std::invalid_argument("friction map, heat parameters and gains differ in the number of joints");
-    for (std::size_t i = 0; i < n; ++i) {
-      validate(heat_[i], static_cast<int>(i));
-      if (!(gain_[i] >= 0)) throw std::invalid_argument("gain = " + std::to_string(gain_[i]) + " is not >= 0");
-    }
+    for (std::size_t i = 0; i < n; ++i) validate(heat_[i], static_cast<int>(i));
+    require_not_negative("gain", gain_.data(), joints());
     validate(o_);
     clock_.max_gap = o_.max_gap;
     joint_.resize(n);
@@ -51,11 +49,10 @@ class TemperatureObserver {
   const std::vector<double>& gain() const { return gain_; }
   // Where a reset starts: T and T_h [deg C] and the variance of T [K2].
   void set_initial(int i, double T, double Th, double variance) {
-    if (!(0 <= i && i < joints())) throw std::invalid_argument("joint = " + std::to_string(i) + " does not exist");
-    for (double x : {T, Th})
-      if (!(o_.low <= x && x <= o_.high))
-        throw std::invalid_argument("initial temperature = " + std::to_string(x) + " is outside the bounds");
-    if (!(variance >= 0)) throw std::invalid_argument("variance = " + std::to_string(variance) + " is not >= 0");
+    require_range("joint", i, 0, joints() - 1);
+    require_range("lubricant", T, o_.low, o_.high);
+    require_range("housing", Th, o_.low, o_.high);
+    require_not_negative("variance", &variance, 1);
     initial_[i] = T;
     initial_housing_[i] = Th;
     initial_var_[i] = variance;

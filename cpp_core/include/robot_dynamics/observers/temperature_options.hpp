@@ -1,9 +1,7 @@
 // Options of the temperature observer (temperature_observer.hpp) and their check.
 #pragma once
 
-#include <stdexcept>
-#include <string>
-
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/speeds.hpp"
 
 namespace robot_dynamics {
@@ -21,17 +19,14 @@ struct TemperatureOptions {
 };
 
 inline void validate(const TemperatureOptions& o) {
-  const auto check = [](bool good, const char* name, double x) {
-    if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is out of range");
-  };
-  check(o.low < o.high, "low", o.low);
-  check(o.low <= o.ambient && o.ambient <= o.high, "ambient", o.ambient);
-  check(o.rate_limit > 0, "rate_limit", o.rate_limit);
-  check(o.moving > 0, "moving", o.moving);
-  check(o.convergence_time > 0, "convergence_time", o.convergence_time);
-  check(o.observe_time >= 0, "observe_time", o.observe_time);
-  check(o.rearm_time >= 0, "rearm_time", o.rearm_time);
-  check(o.max_gap > 0, "max_gap", o.max_gap);
+  require(o.low < o.high, "low", o.low, "below high");
+  require_range("ambient", o.ambient, o.low, o.high);
+  require(o.rate_limit > 0, "rate_limit", o.rate_limit, "> 0");
+  require(o.moving > 0, "moving", o.moving, "> 0");
+  require(o.convergence_time > 0, "convergence_time", o.convergence_time, "> 0");
+  require(o.observe_time >= 0, "observe_time", o.observe_time, ">= 0");
+  require(o.rearm_time >= 0, "rearm_time", o.rearm_time, ">= 0");
+  require(o.max_gap > 0, "max_gap", o.max_gap, "> 0");
 }
 
 }  // namespace robot_dynamics

@@ -16,9 +16,10 @@ inline double lowpass_weight(double cutoff, double dt) noexcept { return -std::e
 
 class LowPass {
  public:
-  LowPass(int n, double cutoff) : n_(n), cutoff_(cutoff) {
+  // name: of the cutoff, for an error
+  LowPass(int n, double cutoff, const char* name = "cutoff") : n_(n), cutoff_(cutoff) {
     require_range("n", n, 1, max_joints + 1);
-    require_range("cutoff", cutoff, 1e-6, std::numeric_limits<double>::infinity());
+    require_range(name, cutoff, 1e-6, std::numeric_limits<double>::infinity());
   }
 
   // x, y: (n); false and no change when x is not finite.

@@ -22,7 +22,7 @@ class RecentMean {
 
   // time [s], 0: off. Throws std::invalid_argument.
   RecentMean(double time, double expected) : expected_(expected) {
-    require_range("recent time", time, 0.0, 1e-9 * slot_time * most_slots);
+    require_range("recent_error", time, 0.0, 1e-9 * slot_time * most_slots);
     slots_ = static_cast<int>(time * 1e9 / slot_time + 0.5);
     reset();
   }

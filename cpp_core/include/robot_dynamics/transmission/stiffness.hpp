@@ -1,8 +1,8 @@
 // Transmission stiffness of n joints while they work [Madsen2020 ch3]: deflection phi = theta - q - omega skew -
 // theta~(q) against the elastic torque seen from the motor, the link or a joint torque sensor, by RLS-DF*.
-//   motor:  tau_E = tau_m - B dw/dt - f - D dphi/dt        [ch3 17]
-//   link:   tau_E = tau_link - D dphi/dt                    [ch3 16]   tau_link = M qdd + C qd + g - (environment on
-//   robot) sensor: tau_E = tau_J - D dphi/dt
+//   motor:   tau_E = tau_m - B dw/dt - f - D dphi/dt    [ch3 17]
+//   link:    tau_E = tau_link - D dphi/dt               [ch3 16]   tau_link = M qdd + C qd + g - environment on robot
+//   sensor:  tau_E = tau_J - D dphi/dt
 // Several sides are fused with weights 1/std^2. Deflection and torque pass the same first-order filter (equal delay).
 // Gated: no update while the deflection or torque is small, or while the joint does not move (friction is unknown
 // then).
@@ -58,16 +58,20 @@ class StiffnessEstimator {
     if (joints_.size() > learns_.size()) throw std::invalid_argument("joints is beyond 16 rows");
     if (kinematic_error_.joints() != static_cast<int>(joints_.size()))
       throw std::invalid_argument("kinematic_error does not have one row per joint");
-    for (const auto& j : joints_) {
-      require_not_negative("rotor_inertia", &j.rotor_inertia, 1);
-      require_not_negative("damping", &j.damping, 1);
-      require(std::abs(j.skew) < 0.1, "skew", j.skew, "below 0.1 s");
+    for (int i = 0; i < kinematic_error_.joints(); ++i) {
+      const StiffnessJoint& j = joints_[i];
+      require_range(element("rotor_inertia", i), j.rotor_inertia, 0.0, 1e4);
+      require_range(element("damping", i), j.damping, 0.0, 1e9);
+      require_range(element("skew", i), j.skew, -0.1, 0.1);
     }
     require(o_.cutoff > 0, "cutoff", o_.cutoff, "> 0");
     require(o_.deflection_gate >= 0, "deflection_gate", o_.deflection_gate, ">= 0");
     require(o_.torque_gate >= 0, "torque_gate", o_.torque_gate, ">= 0");
-    require(o_.motor_std > 0 && o_.link_std > 0, "std", o_.motor_std, "> 0");
+    require(o_.motor_std > 0, "motor_std", o_.motor_std, "> 0");
+    require(o_.link_std > 0, "link_std", o_.link_std, "> 0");
     require(o_.publish_ratio > 0, "publish_ratio", o_.publish_ratio, "> 0");
+    require_range("explained", o_.explained, 0.0, 1.0);
+    require(o_.learn_time >= 0, "learn_time", o_.learn_time, ">= 0");
   }
 
   int joints() const { return static_cast<int>(joints_.size()); }
@@ -96,8 +100,7 @@ class StiffnessEstimator {
   // Baseline curves a (n, 2) [Nm/rad, Nm/rad3] at temperature T [deg C] (NaN: any) that wear is judged by.
   void set_baseline(const double* a, double T, const WearOptions& wear) {
     const int P = RlsDf::powers;
-    for (int k = 0; k < joints() * P; ++k)
-      if (!std::isfinite(a[k])) throw std::invalid_argument("baseline holds a value that is not finite");
+    for (int k = 0; k < joints() * P; ++k) require(std::isfinite(a[k]), element("baseline", k), a[k], "finite");
     wear_.assign(joints_.size(), WearMonitor(wear));
     baseline_.assign(a, a + joints() * P);
     baseline_temperature_ = T;

@@ -1212,7 +1212,9 @@ RTDE_LAYOUT: dict = {
     "payload": (52, 1),
     "payload_cog": (53, 3),
     "actual_current_as_torque": (56, 6),
+    "actual_TCP_pose": (62, 6),
+    "tcp_offset": (68, 6),
 }
-RTDE_WIDTH: int = 62
+RTDE_WIDTH: int = 74
 SHARE_STD: float = 0.07
 VISCOUS_STD: float = 0.3

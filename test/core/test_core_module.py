@@ -26,6 +26,8 @@ def test_chain_names_the_wrong_argument():
 def test_a_stage_that_is_none_is_refused():
     with pytest.raises(ValueError, match="stage"):
         _core.run_in_turn(np.arange(3), [None])
+
+
 FRICTION = _core.FrictionMap("viscous_coulomb", np.array([[1.0, 2, 0, 1e-3, 0, 1, 0, 1]]), np.array([25.0]))
 MADSEN = np.array([[1, 1.2, 0.1, 1, 1, 0, 0, 0, 0.1, 10, 0, 1e-3, 0, 1, 0, 1.0]])
 SIX = _core.Gms(np.tile([0.1, 1.0], (6, 1)), np.tile([5.0, 0.5], (6, 1)), np.full((6, 1), 1e-3))

@@ -65,6 +65,20 @@ def test_the_mass_that_is_said_contains_how_well_torques_are_scaled(scale):
     assert mass == pytest.approx(scale * 3.0, abs=0.02) and abs(mass - 3.0) < 2 * std < 0.15
 
 
+@pytest.mark.parametrize("std", [1.5, 2.0])
+def test_a_small_payload_is_sure_beside_errors_of_one_deviation(std):
+    """They make half of the squared torque of 0.5 kg, which was contact at 1.5 Nm; without it they are no payload."""
+    std = std * np.array([1.0, 1.0, 0.65, 0.25, 0.25, 0.25])
+    for mass in (0.5, 0.0):
+        log = carrying(mass)
+        cycles = log.time[:, None] * [0.3, 0.45, 0.6, 0.8, 1.0, 1.3]
+        log.effort = log.effort + np.sqrt(2) * std * np.sin(2 * np.pi * cycles + np.arange(6))
+        pipeline, _ = estimated(log, with_residuals(std, std))
+        found = pipeline.stage("force").core
+        assert found.payload_held == (mass > 0.0) and not log.contact.any()
+        assert abs(found.payload_error[0] - mass) <= 2 * found.payload_mass_std
+
+
 @pytest.mark.parametrize("on_topic", [False, True])
 def test_a_payload_that_hangs_elsewhere_than_was_said_is_taken_off(on_topic):
     com, robot = (0.1, 0.0, 0.05), with_residuals([0.5] * 6, [0.4] * 6)

@@ -21,8 +21,14 @@ namespace robot_dynamics {
 // Root of the weight of a piece of n joints of which `rest` = e' W e is left.
 inline double root_of_weight(double rest, int n) noexcept { return 1.0 / (1.0 + rest / (4.0 * n)); }
 
-// From weights of equal size, or of `fit`: the share of the energy of `count` pieces of n joints that it explains.
-inline double improve_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit, bool known) noexcept {
+struct Explained {  // of the energy of pieces
+  double share = 0.0;
+  double beyond_noise = 0.0;  // the same where errors of one deviation need not be explained
+};
+
+// From weights of equal size, or of `fit`: what it explains of `count` pieces of n joints.
+inline Explained improve_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit,
+                                 bool known) noexcept {
   constexpr int rounds = 4;
   std::array<double, 4>& theta = fit.theta;
   Cholesky<4> factored;
@@ -36,7 +42,7 @@ inline double improve_payload(const PayloadEvidence* piece, int count, int n, Pa
       sum.add(w, piece[k]);
       weight += w;
     }
-    if (!sum.solve(factored, theta)) return 0.0;
+    if (!sum.solve(factored, theta)) return {};
     left = sum.energy - sum.explained(theta), energy = sum.energy;
   }
   const double scale = std::max(1.0, left / std::max(n * weight - 4.0, 1.0));
@@ -46,11 +52,11 @@ inline double improve_payload(const PayloadEvidence* piece, int count, int n, Pa
     column[k] = scale;
     factored.solve(column);
   }
-  return 1.0 - std::max(left, 0.0) / energy;
+  return {1.0 - std::max(left, 0.0) / energy, 1.0 - std::max(left - n * weight, 0.0) / energy};
 }
 
 // The better of both: pieces of a push, once most of them are, would replace the payload that was found before.
-inline double fit_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit) noexcept {
+inline Explained fit_payload(const PayloadEvidence* piece, int count, int n, PayloadLoad& fit) noexcept {
   const auto loss = [&](const PayloadLoad& load) {
     double sum = 0.0;
     for (int k = 0; k < count; ++k) {
@@ -60,11 +66,11 @@ inline double fit_payload(const PayloadEvidence* piece, int count, int n, Payloa
     return sum;
   };
   PayloadLoad anew;
-  const double share = improve_payload(piece, count, n, anew, false);
-  const double again = improve_payload(piece, count, n, fit, true);
+  const Explained first = improve_payload(piece, count, n, anew, false);
+  const Explained again = improve_payload(piece, count, n, fit, true);
   if (loss(fit) < loss(anew)) return again;
   fit = anew;
-  return share;
+  return first;
 }
 
 // How many of `count` pieces show no torque beside a payload.

@@ -70,6 +70,16 @@ def test_parts_that_are_named_wrongly_are_no_contact_once_two_of_them_were_carri
     np.testing.assert_array_equal(log.payload_or_bias[after, 0], carries[after])
 
 
+@pytest.mark.parametrize("make", [parts, lambda: named_too_heavy()[0]], ids=["unknown", "named"])
+def test_after_a_reset_the_estimates_are_those_of_a_new_pipeline(make):
+    pipeline, first, again = Pipeline(ROBOT), make(), make()
+    pipeline.run(first)
+    pipeline.reset()
+    pipeline.run(again)
+    for signal in ("external_wrench", "external_wrench_std", "contact", "payload_or_bias"):
+        np.testing.assert_array_equal(again.signals[signal], first.signals[signal])
+
+
 @pytest.mark.parametrize("answer", [PayloadAnswer.refuse, PayloadAnswer.judge])
 def test_an_answer_holds_with_named_parts_and_without_them(answer):
     log, carries = named_too_heavy()

@@ -51,7 +51,12 @@ class CarriedLoad {
     if (a != PayloadCheck::Answer::keep) apart_.answer(a);
     return true;
   }
-  void reset() noexcept { check_.reset(), apart_.reset(); }
+  void reset() noexcept {
+    check_.reset(), apart_.reset();
+    contact_time_ = 0.0;
+    explained_.fill(0.0);
+    if (!check_.held()) torque_.fill(0.0), variance_.fill(0.0);
+  }
   void forget() noexcept { check_.forget(), apart_.forget(); }
 
   void take_over(const CarriedLoad& other) noexcept {

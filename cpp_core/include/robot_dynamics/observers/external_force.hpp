@@ -76,6 +76,7 @@ class ExternalForce {
 
   void reset() noexcept {
     timing_.reset();
+    if (torque_.carry(nullptr)) load_.named(torque_.chain(), q_.data());
     load_.reset();
     load_.check().cool();
     drift_.reset();

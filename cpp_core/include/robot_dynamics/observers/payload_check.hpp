@@ -153,6 +153,9 @@ class PayloadCheck {
   // Also of a held payload, unless the user keeps it.
   void reset() noexcept {
     forget();
+    change_ = {};
+    parts_ = {};
+    stood_ = 0.0;
     may_return_ = false;
     held_ = answer_ == Answer::keep;
   }

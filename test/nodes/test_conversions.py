@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.bags.rows import possible_speed
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, MessageReader, SampleWriter, to_ns, topic_names
-from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs, contact_arrow
+from robot_dynamics_ros.nodes.topics.outputs import Pace, SampleOutputs, contact_arrow
 from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
@@ -237,6 +237,14 @@ def test_the_latency_of_the_wrench_is_reported_while_somebody_listens():
     outputs.publish(sample)
     found = outputs.latencies()
     assert "receive to published p99 [us]" in found and not any("wrench" in name for name in found)
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(0.1, 2), (10.0, 200), (500.0, 10_000)])
+def test_what_is_rarer_than_samples_keeps_its_rate_from_the_lowest_to_that_of_the_samples(rate, expected):
+    """At 0.1 Hz, which temperature_rate takes, every sample was published, and at the samples' own rate every other."""
+    pace, ms = Pace(), 1_000_000
+    assert sum(pace.due(1_000_000 * ms + 2 * k * ms, rate) for k in range(10_000)) == expected
+    assert pace.due(0, rate)  # the clock was set back
 
 
 def test_publishers_of_an_unknown_frame_are_refused():

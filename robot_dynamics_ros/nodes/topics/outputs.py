@@ -27,7 +27,6 @@ from robot_dynamics_ros.topics import FRAMED, TOPICS, Topic, check_prefix
 CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
 DEPTH = 500  # of the queues of published samples: a reliable subscriber, as a recorder, may be 1 s late at 500 Hz
 FIRST = "external_wrench"  # published before everything else
-BACKWARDS_NS = 2_000_000_000  # a next time farther ahead than this belongs to a clock that was set back
 
 
 class Pace:
@@ -37,10 +36,11 @@ class Pace:
         self._next_ns = 0
 
     def due(self, stamp_ns: int, rate: float) -> bool:
-        """True `rate` [Hz] times per second, and at once when the clock went backwards."""
-        if 0 <= self._next_ns - stamp_ns < BACKWARDS_NS:
+        """True `rate` [Hz] times per second, and at once when the clock went back behind the last time."""
+        period = int(1e9 / rate)
+        if 0 < self._next_ns - stamp_ns <= period:
             return False
-        self._next_ns = stamp_ns + int(1e9 / rate)
+        self._next_ns = stamp_ns + period
         return True
 
 

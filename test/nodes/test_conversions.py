@@ -54,6 +54,15 @@ def test_empty_effort_stays_absent_and_wrong_lengths_are_refused():
         read(joint_state(NAMES, position=np.zeros(6), effort=np.zeros(3)))
 
 
+def test_of_a_message_that_is_refused_nothing_stays():
+    """The positions of one with too few velocities stayed among the held values and were used for a second."""
+    joined, held = StampJoin(NAMES, ALIASES, [], ["motor_states"], list), {"position": np.zeros(6)}
+    joined.take("motor_states", joint_state(NAMES, 1, **held), 1, 0)
+    with pytest.raises(DataError, match="3 numbers in velocity"):
+        joined.take("motor_states", joint_state(NAMES, 2, position=np.ones(6), velocity=np.zeros(3)), 2, 0)
+    assert not joined._slow.theta.any()
+
+
 class Kept(list):
     publish = list.append
 

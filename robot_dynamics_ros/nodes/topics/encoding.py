@@ -208,13 +208,16 @@ class MessageReader:
 
     def _read_joints(self, message: Any, sample: Sample) -> None:
         names, body = self._parts(message)
+        found = []  # written together: of a message that is refused nothing stays
         for field, signal in self.topic.fields.items():
             values = np.asarray(getattr(body, field), dtype=np.float64)
             if not len(values):
                 continue
             if len(values) != len(names):
                 raise DataError(f"{self.topic.name}: {len(values)} numbers in {field} for {len(names)} joints")
-            getattr(sample, signal)[:] = values[self._columns_of(tuple(names), signal)]
+            found.append((signal, values[self._columns_of(tuple(names), signal)]))
+        for signal, values in found:
+            getattr(sample, signal)[:] = values
 
     def _parts(self, message: Any) -> tuple[Sequence[str], Any]:
         if self.topic.type == JOINT_STATE:

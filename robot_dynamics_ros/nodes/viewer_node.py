@@ -127,10 +127,10 @@ class ViewerNode(LifecycleBase):
 
     def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
         name, joint = key
-        message: Any = deserialize_message(raw, MESSAGE_TYPES[TOPICS[name].type])
         try:
+            message: Any = deserialize_message(raw, MESSAGE_TYPES[TOPICS[name].type])
             self._readers[name].read(message, self._sample, joint)
-        except DataError:
+        except (DataError, RuntimeError):  # rclpy's RMWError: bytes that are no message
             return
         self._arrived[key] = to_ns(message.header.stamp)
         if name == "joint_states":

@@ -222,6 +222,16 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(stand):
     assert kept < 1e6 and most < 10e6  # bytes
 
 
+@pytest.mark.parametrize("data", [b"", b"garbage", b"\x00\x01\x00\x00" + 40 * b"\xff"])
+def test_bytes_that_are_no_trajectory_are_refused(stand, data):
+    """Any publisher can send them; they ended the node."""
+    node, _ = stand
+    interface = node.parts._motion
+    refused(node)
+    interface._receive(data, interface._follow)
+    assert f"{len(data)} bytes that are no JointTrajectory" in refused(node)[0][0]
+
+
 def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(stand, monkeypatch):
     node, _ = stand
     long = at_velocity(0.0)

@@ -227,6 +227,13 @@ def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown)
     rclpy.shutdown(context=context)
 
 
+def test_bytes_that_are_no_message_do_not_end_the_viewer():
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from robot_dynamics_ros.nodes.viewer_node import ViewerNode
+
+    ViewerNode._decode(SimpleNamespace(_readers={}), ("joint_states", None), b"garbage")
+
+
 @pytest.mark.long
 @pytest.mark.realtime
 def test_the_node_shows_a_live_graph(tmp_path):

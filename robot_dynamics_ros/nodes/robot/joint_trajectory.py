@@ -25,10 +25,13 @@ MOST_BYTES = 2_000_000  # of one trajectory: the interpreter is blocked while on
 
 
 def parsed(data: bytes) -> JointTrajectory:
-    """A serialised trajectory. Raises DataError where it is larger than a robot's motion can be."""
+    """A serialised trajectory. Raises DataError where it is none, or larger than a robot's motion can be."""
     if len(data) > MOST_BYTES:
         raise DataError(f"trajectory: {len(data)} bytes are more than {MOST_BYTES}")
-    return deserialize_message(data, JointTrajectory)
+    try:
+        return deserialize_message(data, JointTrajectory)
+    except RuntimeError:  # rclpy's RMWError
+        raise DataError(f"trajectory: {len(data)} bytes that are no JointTrajectory") from None
 
 
 def read_points(message: JointTrajectory, robot: RobotFile) -> Points:

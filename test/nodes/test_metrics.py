@@ -74,6 +74,11 @@ def test_a_node_shows_what_it_estimates_once_a_second_while_it_is_configured():
         assert ("contact", "tcp") in shown
         rig.robot_node.diagnose()
         assert ("contact", "tcp") not in read(port)  # no sample since
+        rig.cycle(5)
+        rig.robot_node.diagnose()
+        rig.robot_node.trigger_deactivate()  # the force of before stayed, and its diagnostics said ok
+        rig.robot_node.diagnose()
+        assert read(port) == {("diagnostics", "composed_node"): 3.0}
     finally:
         rig.close()
     with pytest.raises(OSError):

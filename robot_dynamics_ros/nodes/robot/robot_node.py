@@ -222,10 +222,16 @@ class RobotNode(LifecycleBase):
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
-        """Middleware, stream, torque and estimates."""
+        """Middleware, stream, torque and estimates; the metrics show the same, and nothing of before a deactivation."""
+        active = self.active
+        entries = self._entries() if active else [status(self.path, STALE, self.failure or "not active", {})]
+        if self._metrics is not None:
+            self._metrics.show(self._newest if active else None, entries)
+        self._newest = None
+        return entries
+
+    def _entries(self) -> list[Any]:
         name = self.path
-        if not self.active:
-            return [status(name, STALE, self.failure or "not active", {})]
         others = self.namesakes()
         found = (ERROR, f"{others} other node of this name publishes on the same topics") if others else (OK, "ok")
         shared = self._outputs.shared() if self._outputs is not None else []
@@ -252,9 +258,6 @@ class RobotNode(LifecycleBase):
         elif self._why_no_estimates:
             text = self._why_no_estimates
             entries.append(status(f"{name}: estimates", WARN, text, {"note 1": text}))
-        if self._metrics is not None:
-            self._metrics.show(self._newest, entries)
-        self._newest = None
         return entries
 
 

@@ -166,6 +166,20 @@ def test_settings_and_motions_are_refused_when_the_robot_is_stopped_also_first_a
     assert driver._mover.pid is None
 
 
+def test_a_stop_before_the_last_connection_is_no_reason_to_refuse_a_setting(fed):
+    """A node with load_mass that was deactivated in a protective stop could not be activated again after it."""
+    scripted, driver = fed()
+    scripted.stream(0, SETTLE, safety_mode=3)
+    collect(driver, 1)
+    driver.disconnect()
+    scripted.started.clear()
+    driver.connect()
+    assert scripted.started.wait(60.0) and driver.read(0.0) is None
+    scripted.stream(0, SETTLE)
+    driver._refuse_setting("change of the payload")
+    assert driver.status.safety_text == "normal"
+
+
 def test_a_motion_that_a_stop_of_the_robot_ends_says_so(fed):
     """The vendor's client says only that the controller refuses the stream."""
     scripted, driver = fed()

@@ -107,6 +107,7 @@ class UrDriver(TorqueDriver):
 
     def connect(self) -> None:
         """Connect and start receiving. Raises ConnectionFailed, CapabilityError."""
+        self._values.fill(np.nan)  # modes of before say nothing about now
         try:
             self._stream.start()
         except RtdeConnectionError as error:

@@ -1,6 +1,7 @@
 """The Comau driver over UDP against the simulated LPC: states, motions, streams, gates, damaged packets."""
 
 import math
+from dataclasses import replace
 from queue import SimpleQueue
 from types import SimpleNamespace
 
@@ -157,6 +158,23 @@ def test_an_absent_controller_is_one_clear_error(monkeypatch):
         make_driver("comau", ROBOT, "127.0.0.1", port=port).connect()
 
 
+def test_nothing_that_an_earlier_connection_left_is_read(rig, driver):
+    """States that waited when the driver was disconnected passed for those of a robot that is off."""
+    collect(driver, 3)
+    rig.send(5)
+    rig.link.receive()
+    driver.disconnect()
+    driver.connect()
+    assert rig.link.pending == 0 and rig._read(0.0) is None
+
+
+def test_an_address_that_is_none_leaves_no_socket_open():
+    made = link.UdpLink("999.999.999.999", 5005, 6, 1)
+    with pytest.raises(ConnectionFailed, match="999"):
+        made.start()
+    assert made._socket.fileno() == -1
+
+
 def test_torque_is_refused():
     with pytest.raises(CapabilityError, match="not commanded"):
         ComauDriver(ROBOT, "127.0.0.1", torque=True)
@@ -196,6 +214,31 @@ def test_silence_is_no_time_to_begin_a_motion(rig, driver):
     with pytest.raises(CapabilityError, match=r"no state for 0\.2"):
         driver.play([here + 0.1])
     assert driver.condition == StreamState.safe
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_motion_ends_with_the_states_and_does_not_go_on_when_they_return(rig, driver, read):
+    """It went on along its path after any time: the arm began to move by itself when a cable was plugged in again."""
+    start = collect(driver, 50)[-1].q_d.copy()
+    driver.play([start + 0.5], speed=0.2)
+    until(driver, lambda: driver.motion.progress > 0.1)
+    send, rig.lpc._send = rig.lpc._send, lambda: None
+    for _ in range(round(0.3 * RATE)):
+        driver.read(0.0) if read else rig.send()
+    if read:
+        assert driver.motion.state == "failed" and "no state for 0.2 s" in driver.motion.reason
+    rig.lpc._send = send
+    samples = collect(driver, 300)
+    assert driver.motion.state == "failed" and np.array_equal(samples[0].q_d, samples[-1].q_d)
+
+
+def test_a_motion_does_not_begin_from_a_target_that_is_not_reported(rig, driver):
+    """It ended the node: the length of a move from nowhere is no number."""
+    state = rig.lpc._state
+    rig.lpc._state = lambda: replace(state(), target=wire.NAN10)
+    here = collect(driver, 50)[-1].q.copy()
+    with pytest.raises(CapabilityError, match="does not report its target"):
+        driver.play([here + 0.1])
 
 
 def test_a_motion_whose_end_is_rejected_is_no_done_motion(rig, driver):

@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.drivers.arguments import Rows
 from robot_dynamics_ros.drivers.comau import wire
 from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
-from robot_dynamics_ros.drivers.comau.motion import ComauMotion
+from robot_dynamics_ros.drivers.comau.motion import SILENCE, ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.drivers.interface import DriverInfo, MotionDriver, RobotStatus
 from robot_dynamics_ros.drivers.stream import Statistics, Stream
@@ -18,7 +18,6 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
-SILENCE_TIMEOUT = 0.2  # s without a state until no motion may begin
 MOVING = 1e-3  # rad/s of the target above which motion is commanded
 
 
@@ -78,6 +77,7 @@ class ComauDriver(MotionDriver):
     # -- samples ------------------------------------------------------------------------------------------------------
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
+        self._mover.supervise(self._silence)
         received = self._link.get(timeout)
         while received is not None:
             sample = self._judged(received)
@@ -102,6 +102,11 @@ class ComauDriver(MotionDriver):
         self._stream.clean(sample.current, sample.effort, sample.q_d, sample.qd_d, sample.tau_d)
         sample.stamp_ns, sample.receive_ns = stamp, received.receive_ns
         return sample
+
+    @property
+    def _silence(self) -> float:
+        """Seconds since the newest state arrived."""
+        return 1e-9 * (time.monotonic_ns() - self._link.received_ns)
 
     @property
     def sample(self) -> Sample:
@@ -178,7 +183,6 @@ class ComauDriver(MotionDriver):
         reason = self._mover.ready_text(last)
         if reason:
             raise CapabilityError(f"no motion: {reason}")
-        silence = 1e-9 * (time.monotonic_ns() - self._link.received_ns)
-        if not silence <= SILENCE_TIMEOUT:
-            raise CapabilityError(f"no motion: no state for {silence:.1f} s")
+        if not self._silence <= SILENCE:
+            raise CapabilityError(f"no motion: no state for {self._silence:.1f} s")
         return last

@@ -66,11 +66,13 @@ class UdpLink:
 
     def open(self) -> None:
         """The socket alone; receive() then takes what came. Raises ConnectionFailed."""
+        self._queue, self.last_error, self.lost = SimpleQueue(), "", ""  # nothing of an earlier connection
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
         try:
             self._socket.connect(self._address)
         except OSError as error:
+            self._socket.close()
             raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {_why(error)}") from error
         self._socket.setblocking(False)
 

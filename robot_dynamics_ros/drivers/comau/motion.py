@@ -19,6 +19,7 @@ FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
 REJECTED = 50  # ... for so many commands, until a motion counts as rejected
 ARRIVED = 0.1  # deg, the same at the end of a motion
 REPORT = 100  # cycles between two looks at progress
+SILENCE = 0.2  # s without a state until a motion is over, and none may begin
 
 
 class ComauMotion:
@@ -34,7 +35,7 @@ class ComauMotion:
         self.motion = MotionState()
         self._playback: Playback | None = None
         self._sent: np.ndarray | None = None
-        self._ignored = 0
+        self._ignored, self._time_us = 0, 0  # LPC time of the last state, 0 before the first of a motion
 
     def begin(self, last: wire.State, path: Rows, stream: Rows, speed: float, acceleration: float) -> None:
         """Waypoints path (m, n), then a stream (N, n), from the target of the last state. Raises CapabilityError."""
@@ -42,9 +43,11 @@ class ComauMotion:
             raise CapabilityError(f"speed {speed} or acceleration {acceleration} is outside 0..2.6 rad/s, 0..10 rad/s2")
         with self._lock:
             start = DEGREE * np.array(last.target[: self._n])
+            if not np.isfinite(start).all():
+                raise CapabilityError("no motion: the LPC does not report its target, from which it would begin")
             playback = Playback(start, path, stream, self._rate, speed, acceleration)
             self._playback, self.motion = playback, MotionState("moving")
-            self._sent, self._ignored = None, 0
+            self._sent, self._ignored, self._time_us = None, 0, 0
 
     def end(self, reason: str) -> None:
         """End a running motion with this reason, because the connection is closed."""
@@ -61,6 +64,12 @@ class ComauMotion:
             if self._playback is not None:
                 self._playback.stop()
 
+    def supervise(self, silence: float) -> None:
+        """Called with every read, `silence` [s] after the last state: a motion that gets none is over."""
+        with self._lock:
+            if silence > SILENCE and self.motion.active:
+                self._over("failed", f"the LPC has sent no state for {silence:.1f} s")
+
     def ready_text(self, state: wire.State) -> str:
         """Why the LPC does not take commands, empty when it does."""
         if not state.powerlink:
@@ -76,7 +85,10 @@ class ComauMotion:
         with self._lock:
             if self._playback is None:
                 return
+            before, self._time_us = self._time_us or state.time_us, state.time_us
             reason = self.ready_text(state)
+            if not 0 <= state.time_us - before <= 1e6 * SILENCE:  # the robot stands: it does not move on by itself
+                reason = "states of the LPC were missing"
             if reason:
                 return self._over("failed", reason)
             playback = self._playback

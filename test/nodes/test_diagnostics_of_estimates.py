@@ -1,16 +1,22 @@
 """The diagnostics of the estimates name signals, friction, wear, brakes and samples; payload and tare as messages."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from force_bench import measured, moving, with_residuals
 from geometry_msgs.msg import InertiaStamped
 from presliding_joint import robot
 from resting_arm import GRAVITY, UR5E, estimates_of, resting
+from stepped import NodeDouble
 
 from robot_dynamics_ros._core import Status, Wear
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN
+from robot_dynamics_ros.nodes.robot.estimates import Estimates
+from robot_dynamics_ros.nodes.robot.stages import select
+from robot_dynamics_ros.robot_file import load_robot
 
 
 @pytest.fixture
@@ -78,6 +84,22 @@ def test_what_the_force_has_learned_outlasts_a_change_of_its_parameters():
     assert stage.core is not before and abs(shares).max() > 0.01
     np.testing.assert_array_equal(stage.core.bias, np.arange(6.0))
     np.testing.assert_array_equal(stage.core.friction_drift[0], shares)
+
+
+def test_a_change_at_work_takes_no_friction_off_that_lies_before_a_torque_sensor(monkeypatch):
+    """The observer over both encoders finds it; from the first change of any parameter of the force on it was taken."""
+    configure, taken = ForceStage.configure, []
+
+    def configured(stage, robot, parameters):
+        taken.append(parameters.get("subtract_friction", True))
+        configure(stage, robot, parameters)
+
+    monkeypatch.setattr(ForceStage, "configure", configured)
+    node = NodeDouble(**{"friction.model": "observer", "force.subtract_friction": True})
+    robot = load_robot("fr3").with_updates({"sensing.motor_torque": True})
+    estimates = Estimates(node, robot, select("all"), SimpleNamespace(proven=True))
+    estimates.apply({"force.bandwidth": 20.0})
+    assert taken == [False, False]
 
 
 def test_the_diagnostics_say_what_friction_became(estimates, monkeypatch):

@@ -17,7 +17,7 @@ from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.effort.live_gate import LiveGate
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.estimators.force_arguments import refuse_units
-from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline, before_the_sensor
 from robot_dynamics_ros.estimators.stage import reconfigure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -142,7 +142,7 @@ class Estimates(NodePart):
     def _adopt(self, effort: EffortWatch) -> None:
         """Configure the motion stage with the recognised meaning of effort; everything else stays."""
         self._node.get_logger().info(effort.text)
-        self.pipeline.stage("motion").configure(self._robot, self._values("motion"))
+        self.pipeline.stage("motion").configure(self._robot, self._given("motion"))
         self.pipeline.reset()
 
     def pause(self) -> None:
@@ -152,26 +152,25 @@ class Estimates(NodePart):
     # -- parameters ---------------------------------------------------------------------------------------------------
     def _given(self, stage: str) -> dict[str, Any]:
         """Parameters of a stage that differ from their defaults."""
-        defaults = {p.name: p.default for p in self._selection.tables[stage]} | dict.fromkeys(OF_NODE, "")
-        return {name: value for name, value in self._values(stage).items() if value != defaults[name]}
-
-    def _values(self, stage: str) -> dict[str, Any]:
         recognised = self._effort.meaning.stage_parameters if self._effort is not None and stage == "motion" else {}
         own = {name: self._node.value(name) for name in OF_NODE} if stage == "force" else {}
-        return self._node.values(f"{stage}.") | own | recognised
+        defaults = {p.name: p.default for p in self._selection.tables[stage]} | dict.fromkeys(OF_NODE, "")
+        values = self._node.values(f"{stage}.") | own | recognised
+        return {name: value for name, value in values.items() if value != defaults.get(name)}
 
     def accept(self, proposed: dict[str, Any]) -> None:
         """Try values on separate stages before the running ones take them over. Raises RobotDynamicsError."""
         for stage in self._touched(proposed):
             prefix = f"{stage}."
             new = {name.removeprefix(prefix): v for name, v in proposed.items() if name.startswith(prefix)}
-            Pipeline(self._robot, {stage: self._values(stage) | new}, [stage])
+            Pipeline(self._robot, {stage: self._given(stage) | new}, [stage])
 
     def apply(self, changed: dict[str, Any]) -> None:
-        """Configure the touched stages with all their values; what they have learned stays."""
+        """Configure the touched stages as at the start; what they have learned stays."""
+        given = before_the_sensor(self._robot, {name: self._given(name) for name in self.running})
         for name in self._touched(changed):
             try:
-                reconfigure(self.pipeline.stage(name), self._robot, self._values(name))
+                reconfigure(self.pipeline.stage(name), self._robot, given[name])
             except RobotDynamicsError as error:
                 self._node.get_logger().error(str(error))
 

@@ -37,13 +37,18 @@ def driver_of(robot: RobotFile) -> str:
 
 
 def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:
-    """Make the driver `name` of DRIVERS with its options. Raises ConfigError for an unknown name, an empty host."""
+    """Make the driver `name` of DRIVERS with its options.
+
+    Raises ConfigError for an unknown name, an empty host, options that contradict each other; CapabilityError.
+    """
     if name not in DRIVERS:
         raise ConfigError("driver", "name", f"{name!r} is none of {', '.join(DRIVERS)}, none")
     if not host.strip():
         raise ConfigError("driver", "ip", "is empty: it must be the address of the controller")
     entry = DRIVERS[name]
-    driver: Driver = getattr(importlib.import_module(f"{__package__}.{entry.module}"), entry.name)(
-        robot, host, **options
-    )
+    made = getattr(importlib.import_module(f"{__package__}.{entry.module}"), entry.name)
+    try:
+        driver: Driver = made(robot, host, **options)
+    except ValueError as error:  # of the core
+        raise ConfigError("driver", "", str(error)) from error
     return driver

@@ -217,6 +217,13 @@ def test_unknown_driver_and_refused_port():
         make_driver("ur", ROBOT, loopback_address()).connect()
 
 
+@pytest.mark.parametrize(("name", "robot"), [("ur", "ur5e"), ("franka", "fr3"), ("comau", "comau_ns16")])
+def test_options_that_contradict_each_other_are_one_line(name, robot):
+    """Each is in the range of its parameter; a node that was given both ended with a traceback."""
+    with pytest.raises(ConfigError, match="degraded_gap = 0.5.* must be in .0, safe_gap"):
+        make_driver(name, load_robot(robot), "127.0.0.1", degraded_gap=0.5, safe_gap=0.04)
+
+
 def test_a_second_motion_is_refused_while_one_runs(monkeypatch):
     control = UrControl("nowhere")
     monkeypatch.setattr(control, "_send", lambda message, array=None: None)

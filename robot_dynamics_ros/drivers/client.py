@@ -58,9 +58,9 @@ class Client:
                 raise
 
     def stop(self) -> None:
-        """Stop what we started; a process that has just ended needs no stop: the robot's watchdog stops it."""
+        """Stop a motion of ours; a process that has just ended needs no stop: the robot's watchdog stops it."""
         with self._lock:
-            if self._pipe is not None:
+            if self.motion.active:
                 self._stop_asked = self._stop_asked or time.monotonic()
                 with suppress(ConnectionFailed):
                     self._send({"do": "stop"})

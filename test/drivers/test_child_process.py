@@ -14,9 +14,13 @@ from driver_waits import happens
 
 from robot_dynamics_ros.drivers import client
 from robot_dynamics_ros.drivers.child_process import Outbox, receive
+from robot_dynamics_ros.drivers.franka import process as franka_process
+from robot_dynamics_ros.drivers.interface import MotionState
+from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.drivers.ur import control
 from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.robot_file import load_robot
 
 
 def within(seconds, work):
@@ -135,7 +139,49 @@ def test_a_silent_controller_ends_the_client_before_it_crashes(hung):
     assert process.wait(30) == -signal.SIGKILL and SILENCE_TIMEOUT < 2.5  # s, at which it crashes
 
 
+def test_a_stop_of_nothing_that_moves_is_not_sent(hung):
+    """The client of a UR, which has to run its program for any request, started it on a robot that stood still."""
+    hung.motion, sent = MotionState("done"), []
+    hung._send = sent.append
+    hung.stop()
+    assert sent == [] and hung._stop_asked is None
+    hung.motion = MotionState("moving")
+    hung.stop()
+    assert sent == [{"do": "stop"}]
+
+
 def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):
     hung._pipe.close()
     hung.stop()
     hung._process.kill()
+
+
+def test_a_client_that_connects_again_while_the_driver_disconnects_is_ended(monkeypatch):
+    """It stayed connected to the robot, states and torques included, until the process of the node ended."""
+    made, asked, go = [], threading.Event(), threading.Event()
+    code = "import sys; from multiprocessing.connection import Connection as C; C(int(sys.argv[1])).poll(None)"
+
+    def spawn(module, arguments, descriptors=()):
+        ours, theirs = socket.socketpair()
+        made.append(subprocess.Popen([sys.executable, "-c", code, str(theirs.fileno())], pass_fds=[theirs.fileno()]))
+        theirs.close()
+        return made[-1], Connection(ours.detach())
+
+    def connected(*_):
+        if len(made) > 1:
+            asked.set(), go.wait(60.0)
+        return "1"
+
+    monkeypatch.setattr(franka_process, "spawn", spawn)
+    monkeypatch.setattr(franka_process, "connected", connected)
+    monkeypatch.setattr(franka_process, "BACKOFF", (0.0, 0.1))
+    franka = franka_process.FrankaProcess(load_robot("fr3"), "nowhere", Stream(1000.0), 0)
+    franka.connect()
+    made[0].kill()
+    assert asked.wait(60.0)
+    franka.disconnect()
+    go.set()
+    try:
+        assert made[1].wait(30.0) == 0 and len(made) == 2
+    finally:
+        made[1].kill()

@@ -128,6 +128,8 @@ class FrankaProcess(Client):
         pause = BACKOFF[0]
         while True:
             if self._process is not None and self._pipe is not None:
+                if not self._wanted:  # disconnected while it was being opened
+                    hang_up(self._pipe)
                 self._follow(self._process, self._pipe)
                 self._forget()
                 pause = BACKOFF[0]
@@ -188,10 +190,3 @@ class FrankaProcess(Client):
         """Steady time of the newest state [ns], 0 without one."""
         with self._lock:
             return self._ring.newest_ns if self._ring is not None else 0
-
-    # -- requests -----------------------------------------------------------------------------------------------------
-    def stop(self) -> None:
-        """Bring a motion of ours to rest."""
-        with self._lock:
-            if self.motion.active:
-                super().stop()

@@ -24,7 +24,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.problems import short
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
-from robot_dynamics_ros.topics import PREFIX, check_prefix
+from robot_dynamics_ros.topics import PREFIX, check_prefix, node_name
 
 LOCAL = "127.0.0.1"  # address of a controller on this machine
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
@@ -129,8 +129,7 @@ def describe(
         shown = {"robot": robot, "prefix": prefix.replace("~", "composed_node"), "web": view} | clock
         shown |= {"file": str(view_file)} if view_file else {}
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
-    if prefix not in (PREFIX, "~"):
-        nodes = [replace(node, name=f"{prefix.replace('/', '_')}_{node.name}") for node in nodes]
+    nodes = [replace(node, name=node_name(node.name, prefix)) for node in nodes]
     notes = (f"no viewer: {missing}",) if missing else ()
     graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment(), notes)
     if params_file:

@@ -102,6 +102,11 @@ def check_prefix(prefix: str) -> str:
     return prefix
 
 
+def node_name(name: str, prefix: str) -> str:
+    """Name of one of our nodes: a prefix of your own begins it."""
+    return name if prefix in (PREFIX, "~") else f"{prefix.replace('/', '_')}_{name}"
+
+
 def of_joint(name: str, joint: str) -> str:
     """Name of a joint's own topic below `name`: what ROS does not allow in a name becomes an underscore."""
     return f"{name}/{re.sub('[^A-Za-z0-9_]', '_', joint)}"

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS, SERVICES
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.topics import PREFIX, TOPICS
+from robot_dynamics_ros.topics import PREFIX, TOPICS, node_name
 
 ROOT = "/robot_dynamics"  # above the enclaves
 LIFECYCLE = ("change_state", "get_state", "get_available_states", "get_available_transitions", "get_transition_graph")
@@ -59,9 +59,10 @@ class Enclave:
         return enclave
 
 
-def node_names() -> dict[str, str]:
+def node_names(prefix: str = PREFIX) -> dict[str, str]:
     """Name of each node that bringup starts -> the executable whose tables hold for it."""
-    return {name: name for name in NODES} | {f"{stage}_node": "estimator_node" for stage in STAGES}
+    names = {name: name for name in NODES} | {f"{stage}_node": "estimator_node" for stage in STAGES}
+    return {node_name(name, prefix): executable for name, executable in names.items()}
 
 
 def absolute(name: str, node: str, namespace: str, prefix: str = PREFIX) -> list[str]:
@@ -72,7 +73,8 @@ def absolute(name: str, node: str, namespace: str, prefix: str = PREFIX) -> list
         return [text]
     if text.startswith("~/"):
         return [f"{space}/{node}/{text[2:]}"]
-    return [f"{space}/{text}"] + ([] if text.startswith(f"{prefix}/") else [f"{space}/{prefix}/{text}"])
+    below = f"{space}/{prefix.replace('~', node)}/{text}"
+    return [f"{space}/{text}"] + ([] if text.startswith(f"{prefix}/") else [below])
 
 
 def enclaves(namespace: str = "", prefix: str = PREFIX) -> dict[str, Enclave]:
@@ -82,9 +84,9 @@ def enclaves(namespace: str = "", prefix: str = PREFIX) -> dict[str, Enclave]:
     def names(node: str, *relative: str) -> set[str]:
         return {found for name in relative for found in absolute(name, node, namespace, prefix)}
 
-    for topic in TOPICS.values():
-        robot.publish |= names("", f"{topic.name}/<joint>" if topic.per_joint else topic.name)
-    for node, executable in node_names().items():
+    published = [f"{topic.name}/<joint>" if topic.per_joint else topic.name for topic in TOPICS.values()]
+    for node, executable in node_names(prefix).items():
+        robot.publish |= names(node, *published, "robot_description")
         for name, _, text in EXTRA_TOPICS[executable]:
             kind = text.split()[0].strip(",:")
             if kind == "action":
@@ -97,7 +99,6 @@ def enclaves(namespace: str = "", prefix: str = PREFIX) -> dict[str, Enclave]:
         robot.reply |= names(node, *(name for name, _, _ in SERVICES[executable]), *own)
         robot.publish |= names(node, "~/transition_event")
         observe.request |= names(node, *(f"~/{name}" for name in READING))
-    robot.publish |= names("", "robot_description")
     observe.subscribe = robot.publish | set(HEARD) | set(EVERY_NODE)
     robot.subscribe = robot.publish | command.publish | set(HEARD)  # nodes subscribe to each other
     command.subscribe, command.request, command.call = set(observe.subscribe), set(robot.reply), set(robot.execute)

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from robot_dynamics_ros.bringup import describe
 from robot_dynamics_ros.nodes.interfaces import COMMAND_TOPICS, ENABLING_SERVICES, EXTRA_TOPICS, SERVICES
 from robot_dynamics_ros.nodes.policies import absolute, enclaves, node_names, policies
 from robot_dynamics_ros.nodes.tables import NODES
@@ -75,6 +76,15 @@ def test_nothing_is_allowed_by_a_wildcard_but_joints(rules):
             for name in names:
                 assert name.startswith("/") and "<" not in name and "~" not in name
                 assert name.count("*") == name.endswith("/*")
+
+
+@pytest.mark.parametrize(("prefix", "topics"), [("arm/one", "/arm/one"), ("~", "/composed_node")])
+def test_nodes_below_a_prefix_have_the_names_that_up_gives_them(prefix, topics):
+    """The services of arm_one_composed_node were allowed to no enclave, and topics below ~ had the name /~/contact."""
+    (node,), found = describe("ur5e", prefix=prefix).nodes, allowed(policies(prefix=prefix))
+    assert f"/{node.name}/stop" in found["robot"]["reply"] & found["command"]["request"]
+    assert f"{topics}/external_wrench" in found["robot"]["publish"] & found["observe"]["subscribe"]
+    assert not any("~" in name for permissions in found.values() for names in permissions.values() for name in names)
 
 
 def test_a_stage_in_a_process_of_its_own_has_its_name():

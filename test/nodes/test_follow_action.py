@@ -8,13 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rclpy.action import CancelResponse, GoalResponse
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.interface import MotionState
+from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
 from robot_dynamics_ros.nodes.topics.encoding import trajectory
+from robot_dynamics_ros.nodes.topics.follow_client import FollowClient
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
@@ -219,3 +222,19 @@ def test_samples_from_before_the_end_of_the_motion_do_not_judge_the_goal(rig, pa
     handle = sent(rig, goal(1, target, reach=[tolerance(0.02)], patience=patience))
     rig.driver.late = 90  # samples: the robot is 0.18 s ahead of what the node knows
     assert result(rig, handle)[0] == SUCCEEDED
+
+
+def test_the_start_of_a_goal_is_read_from_a_message_that_has_all_joints():
+    """That of a gripper on the same topic was an error, and one without positions a traceback."""
+    client, q = FollowClient.__new__(FollowClient), list(range(6))
+    gripper, empty = JointState(name=["finger"], position=[0.1]), JointState(name=ROBOT.joint_names)
+    heard = [gripper, empty, JointState(name=ROBOT.joint_names[::-1], position=[float(x) for x in q[::-1]])]
+    client._joint_states, client._state = "joint_states", None
+    client._executor = SimpleNamespace(spin_once=lambda timeout_sec: client._keep(heard.pop(0)))
+    assert client.position(ROBOT.joint_names, 60.0).tolist() == q
+    for message, said in ((gripper, "shoulder_pan_joint"), (empty, "positions are missing")):
+        client._keep(message)
+        with pytest.raises(DataError, match=said):
+            client.position(ROBOT.joint_names, -1.0)
+    with pytest.raises(ConnectionFailed, match="no joint states on joint_states"):
+        client.position(ROBOT.joint_names, -1.0)

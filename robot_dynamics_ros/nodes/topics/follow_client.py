@@ -12,10 +12,11 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.nodes.robot.follow_action import action_type
-from robot_dynamics_ros.nodes.topics.encoding import trajectory
-from robot_dynamics_ros.signals import joint_columns
+from robot_dynamics_ros.nodes.topics.encoding import MessageReader, trajectory
+from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.topics import MAIN, TOPICS
 from robot_dynamics_ros.waiting import interrupted, wait_until
 
 CODES = {
@@ -72,11 +73,26 @@ class FollowClient:
         return wait_until(condition, seconds, lambda: self._executor.spin_once(timeout_sec=0.1))
 
     def position(self, joints: Sequence[str], seconds: float) -> NDArray[np.float64]:
-        """Present position (n,) [rad]. Raises ConnectionFailed when none comes, DataError where joints are missing."""
-        if not self._spin(lambda: self._state is not None, seconds):
-            raise ConnectionFailed(f"no joint states on {self._joint_states}")
-        columns = joint_columns(self._state.name, joints)
-        return np.array(self._state.position)[columns]
+        """Present position (n,) [rad], of the first message that has it: a gripper may publish on the topic, too.
+
+        Raises ConnectionFailed when no message comes, DataError where none has the position of every joint.
+        """
+        reader, sample, why = MessageReader(TOPICS[MAIN], joints), Sample(joints), ""
+
+        def known() -> bool:
+            nonlocal why
+            message, self._state = self._state, None
+            try:
+                if message is not None:
+                    why = f"{self._joint_states}: positions are missing or not finite"
+                    reader.read(message, sample)
+            except DataError as error:
+                why = str(error)
+            return sample.has("q")
+
+        if not self._spin(known, seconds):
+            raise DataError(why) if why else ConnectionFailed(f"no joint states on {self._joint_states}")
+        return sample.q
 
     def follow(self, goal: Any, seconds: float) -> str:
         """Send the goal and wait for its end; Ctrl-C cancels it. Returns `done` or `canceled`.

@@ -139,7 +139,7 @@ def new_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Pa
                 path.rename(beside / "old")
             try:
                 (beside / path.name).rename(path)
-            except OSError:
+            except BaseException:  # Ctrl-C, too: what stood there would be removed with what is beside it
                 if (beside / "old").exists():
                     (beside / "old").rename(path)
                 raise

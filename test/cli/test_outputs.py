@@ -7,6 +7,7 @@ import shlex
 import signal
 import stat
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +55,22 @@ def test_a_bag_is_replaced_only_by_overwrite_and_never_with_strange_files_in_it(
     with pytest.raises(DataError, match="no bag"):
         write_bag(log_of(), bag, overwrite=True)
     assert (bag / "notes.txt").read_text() == "mine" and [p.name for p in tmp_path.iterdir()] == ["bag"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_a_bag_that_is_being_replaced_is_there_again_when_that_is_interrupted(tmp_path, monkeypatch, error):
+    """After a Ctrl-C between the two renames there was neither the old bag nor the new one."""
+    bag, rename = write_bag(log_of(), tmp_path / "bag"), Path.rename
+
+    def interrupted(path, target):
+        if path.name == "bag" and target == bag:
+            raise error
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt if error is KeyboardInterrupt else DataError):
+        write_bag(log_of(30), bag, overwrite=True)
+    assert len(load_bag(bag)[0]) == 20 and [p.name for p in tmp_path.iterdir()] == ["bag"]
 
 
 def test_a_link_to_a_bag_is_neither_followed_nor_replaced(tmp_path):

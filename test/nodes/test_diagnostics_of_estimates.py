@@ -99,7 +99,10 @@ def test_a_change_at_work_takes_no_friction_off_that_lies_before_a_torque_sensor
     robot = load_robot("fr3").with_updates({"sensing.motor_torque": True})
     estimates = Estimates(node, robot, select("all"), SimpleNamespace(proven=True))
     estimates.apply({"force.bandwidth": 20.0})
-    assert taken == [False, False]
+    for model in ("static", "observer"):
+        node.table["friction.model"] = model
+        estimates.apply({"friction.model": model})
+    assert taken == [False, False, True, False]
 
 
 def test_the_diagnostics_say_what_friction_became(estimates, monkeypatch):

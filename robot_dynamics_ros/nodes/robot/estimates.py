@@ -168,7 +168,8 @@ class Estimates(NodePart):
     def apply(self, changed: dict[str, Any]) -> None:
         """Configure the touched stages as at the start; what they have learned stays."""
         given = before_the_sensor(self._robot, {name: self._given(name) for name in self.running})
-        for name in self._touched(changed):
+        behind = {"force"} & self.running if "friction.model" in changed else set()  # what it takes off
+        for name in self._touched(changed) | behind:
             try:
                 reconfigure(self.pipeline.stage(name), self._robot, given[name])
             except RobotDynamicsError as error:

@@ -150,6 +150,16 @@ def test_a_sample_without_a_companion_that_others_have_is_left_out_until_the_com
     assert joined.counts["incomplete"] == len(stamps) - MAX_WAITING - 3
 
 
+def test_a_companion_of_another_robot_is_none():
+    """Its messages were refused but counted as having come: every sample was left out as one that lacks its own."""
+    joined, out = join()
+    for stamp in range(1, 21):
+        with pytest.raises(DataError, match="missing"):
+            joined.take("friction_torque", joint_state(["other"], stamp, effort=[0.0]), stamp, 0)
+        joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
+    assert len(out) == 20 - MAX_WAITING and not joined._early
+
+
 def test_a_companion_that_comes_later_is_waited_for():
     joined, out = join()
     ms = 1_000_000

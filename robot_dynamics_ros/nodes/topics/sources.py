@@ -117,14 +117,13 @@ class StampJoin:
         return missing
 
     def _companion(self, name: str, message: Any, stamp_ns: int) -> None:
+        waiting = next((pair for pair in self._waiting if pair[0].stamp_ns == stamp_ns), None)
+        sample, missing = waiting or (self._early.get(stamp_ns) or Sample(self._joints, stamp_ns), set())
+        self.readers[name].read(message, sample)
         self._came[name] = stamp_ns
-        for sample, missing in self._waiting:
-            if sample.stamp_ns == stamp_ns:
-                self.readers[name].read(message, sample)
-                missing.discard(name)
-                return
-        early = self._early.setdefault(stamp_ns, Sample(self._joints, stamp_ns))
-        self.readers[name].read(message, early)
+        missing.discard(name)
+        if waiting is None:
+            self._early[stamp_ns] = sample
         while len(self._early) > 4 * MAX_WAITING:
             self._early.pop(next(iter(self._early)))
 

@@ -1,5 +1,6 @@
 """Services of torque and motion answer what happened: the node's parts on a simulated robot, without ROS traffic."""
 
+import json
 import os
 import subprocess
 import sys
@@ -105,6 +106,17 @@ def test_enabling_right_after_disabling_says_what_it_waits_for(stand):
     node.cycle(3)
     success, text = node.call("enable_guiding")
     assert not success and ("ramped out" in text or "moves" in text)
+
+
+def test_waypoints_far_outside_the_limits_are_refused_before_a_path_is_computed(stand, tmp_path):
+    """The path through 1e300 rad ended the node with a LinAlgError, that through 1e7 rad with its memory."""
+    node, driver = stand
+    file = tmp_path / "path.yaml"
+    rows = [[0.0, -1.5, 1.5, -1.5, -1.5, 0.0], [1e300, -1.5, 1.5, -1.5, -1.5, 0.0]]
+    file.write_text(json.dumps({"unit": "rad", "joint_names": driver.robot.joint_names, "waypoints": rows}))
+    node.table["waypoints"] = str(file)
+    success, text = node.call("enable_tracking")
+    assert not success and "trajectory: position 1000000" in text
 
 
 ALLOWED = ("/cell/planner", "/cell_enclave")

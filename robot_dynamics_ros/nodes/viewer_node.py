@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 from robot_dynamics_ros.viewer.views import force_views
 
 SIGNAL_TIMEOUT_NS = 1_000_000_000  # a signal that did not arrive for this long is absent
+HEALTH_TIMEOUT = 5.0  # s, of entries that come once a second
 
 
 class ViewerNode(LifecycleBase):
@@ -41,7 +43,7 @@ class ViewerNode(LifecycleBase):
 
     def _clear(self) -> None:
         self._raw: dict[tuple[str, int | None], bytes] = {}
-        self._health: dict[str, Health] = {}
+        self._health: dict[str, tuple[Health, float]] = {}  # and when it came, steady time
         self._inputs: list[Any] = []
         self._timer: Any = None
         self._pictures = 0
@@ -106,7 +108,7 @@ class ViewerNode(LifecycleBase):
             if space not in ("", own):  # of another robot in the graph
                 continue
             level = int.from_bytes(entry.level, "little")
-            self._health[entry.name] = Health(entry.name, level, entry.message)
+            self._health[entry.name] = Health(entry.name, level, entry.message), time.monotonic()
             self._tared = next(
                 (pair.value for pair in entry.values if pair.key == "tare" and space == own), self._tared
             )
@@ -122,8 +124,16 @@ class ViewerNode(LifecycleBase):
         self._scene.show(self._sample)
         self._pictures += 1
         if self._pictures % TEXT_EVERY == 1:
-            self._scene.log_status(self._sample, self._health.values())
+            self._scene.log_status(self._sample, self._checks())
             self._scene.set_state("tare", self._tared)
+
+    def _checks(self) -> list[Health]:
+        """The entries; one that comes no more, of a node that has ended or is not active, says nothing about now."""
+        latest = time.monotonic() - HEALTH_TIMEOUT
+        return [
+            found if came > latest else found._replace(level=3, message="comes no more")
+            for found, came in self._health.values()
+        ]
 
     def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
         name, joint = key

@@ -208,12 +208,15 @@ def test_the_node_keeps_a_file_that_is_there_already(tmp_path):
 
 
 @pytest.mark.parametrize(("namespace", "shown"), [("left", ["left/n: a", "driver: b"]), ("", ["driver: b", "n: c"])])
-def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown):
+def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown, monkeypatch):
     rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+    from robot_dynamics_ros.nodes import viewer_node
     from robot_dynamics_ros.nodes.viewer_node import ViewerNode
 
+    now = [1000.0]
+    monkeypatch.setattr(viewer_node, "time", SimpleNamespace(monotonic=lambda: now[0]))
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
     node = ViewerNode(context=context, namespace=namespace)
@@ -223,6 +226,10 @@ def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown)
     assert node._tared == ("" if namespace else "tared")
     node._diagnosed(DiagnosticArray(status=[DiagnosticStatus(name=name) for name in names]))
     assert sorted(node._health) == sorted(shown)
+    now[0] += 4.0
+    node._diagnosed(DiagnosticArray(status=[DiagnosticStatus(name="driver: b")]))
+    now[0] += 4.0  # the others are of a node that has ended; they stayed "ok"
+    assert {check.name for check in node._checks() if check.level != 3} == {"driver: b"}
     node.destroy_node()
     rclpy.shutdown(context=context)
 

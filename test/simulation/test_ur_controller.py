@@ -55,6 +55,26 @@ def test_the_tcp_is_where_the_tool_of_the_robot_file_has_it(tmp_path):
     assert values["tcp_offset"] == pytest.approx([0.1, 0.0, 0.2, 0.0, 0.5, 0.0], abs=1e-12)
 
 
+def test_moments_of_the_force_sensor_are_about_the_flange(tmp_path):
+    """With a tool in the robot file they were about the TCP, and a payload's centre counted in the axes of the tool."""
+    path = tmp_path / "with_tool.yaml"
+    tool = {"xyz": [0.1, 0.0, 0.2], "rpy": [0.0, 0.5, 0.0]}
+    save_robot(load_robot("ur5e").with_updates({"kinematics.tool": tool}), path)
+    rig = Rig(robot=str(path))
+    arm = rig.controller.arm
+    arm.zero_force_sensor()
+    rig.command("set_wrench", wrench=[10.0, 20.0, 0, 0, 0, 1.0])
+    rig.cycles(1)
+    *_, flange, tcp = arm.model.fk(arm.q)
+    force, lever, center = np.array([10.0, 20.0, 0.0]), tcp[:3, 3] - flange[:3, 3], np.array([0.0, 0.05, 0.1])
+    expected = [*force, *(np.cross(lever, force) + [0, 0, 1.0])]
+    np.testing.assert_allclose(arm._reading(*arm.payload[:2]) - arm._zero, expected, atol=1e-3)
+    arm.mount(2.0, center)
+    weight = np.array([0, 0, -2.0 * 9.81])
+    expected = [*(force + weight), *(expected[3:] + np.cross(flange[:3, :3] @ center, weight))]
+    np.testing.assert_allclose(arm._reading(*arm.payload[:2]) - arm._zero, expected, atol=0.02)
+
+
 def test_signals_of_one_cycle_agree_with_each_other():
     rig = Rig()
     rig.cycles(250)

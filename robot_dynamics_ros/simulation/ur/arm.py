@@ -115,9 +115,9 @@ class Arm(SimulatedArm):
     def _reading(self, configured_mass: float, configured_center: np.ndarray) -> np.ndarray:
         """External wrench at the flange plus offset plus the weight that the configured payload leaves out."""
         mass, center = self._carried
-        wrench = self.external_wrench + self._offset
-        if mass or configured_mass:
-            rotation = self.model.fk(self.q)[-1][:3, :3]
-            wrench[:3] += (mass - configured_mass) * self._gravity
-            wrench[3:] += np.cross(rotation @ (mass * center - configured_mass * configured_center), self._gravity)
+        wrench, (*_, flange, tcp) = self.external_wrench + self._offset, self.model.fk(self.q)
+        wrench[3:] += np.cross(tcp[:3, 3] - flange[:3, 3], self.external_wrench[:3])
+        wrench[:3] += (mass - configured_mass) * self._gravity
+        first = mass * center - configured_mass * configured_center  # kg m, flange axes
+        wrench[3:] += np.cross(flange[:3, :3] @ first, self._gravity)
         return wrench

@@ -248,6 +248,18 @@ def test_two_nodes_do_not_keep_what_they_learn_in_one_place(another, tmp_path, m
         socket.close()
 
 
+def test_what_a_node_learns_is_kept_where_it_is_claimed(another, tmp_path, monkeypatch):
+    """~ in a parameter file was expanded for the claim alone: the state went into a directory ~ where the node ran, and
+    was not found again.
+    """
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    node = another("learns", driver="none", learn_state="~/learned")
+    node.trigger_configure()
+    assert node._collector.state == tmp_path / "learned", node.failure
+
+
 def test_a_node_of_the_same_name_on_another_machine_is_reported(rig, elsewhere):
     """For the graph a node of another machine is one that does not hold the name on this machine."""
     rig.hear(DiagnosticArray, "/diagnostics")

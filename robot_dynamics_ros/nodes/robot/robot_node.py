@@ -84,7 +84,8 @@ class RobotNode(LifecycleBase):
         if self.has_parameter("learn_state") and self.value("learn_state"):
             from robot_dynamics_ros.learning.batch import Collector  # identification: most of a node's start
 
-            self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), robot.rate)
+            state = _kept(self.value("learn_state"))
+            self._collector = Collector(robot, state, self.value("learn_minutes"), robot.rate)
         if port := self.value("metrics_port"):
             self._metrics = Metrics(port)
         self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)
@@ -138,7 +139,7 @@ class RobotNode(LifecycleBase):
             found[f"torque of {robot}"] = why
         for parameter in KEPT:
             if self.has_parameter(parameter) and (name := self.value(parameter)):
-                path = Path(name).expanduser().resolve()
+                path = _kept(name).resolve()
                 why = f"another node on this machine has {parameter} {name}: give it to one node of one robot"
                 found[f"file {sha256(bytes(path)).hexdigest()}"] = why  # a path may be too long for a name
         return found
@@ -259,6 +260,11 @@ class RobotNode(LifecycleBase):
             text = self._why_no_estimates
             entries.append(status(f"{name}: estimates", WARN, text, {"note 1": text}))
         return entries
+
+
+def _kept(name: str) -> Path:
+    """Place of what a node keeps; nothing expands ~ in a parameter file."""
+    return Path(os.path.expanduser(name))
 
 
 def _middleware() -> dict[str, str]:

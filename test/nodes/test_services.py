@@ -20,7 +20,9 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
     node.parts._torque._check()
     node.cycle(5)
     assert (driver.loop.state, driver.loop.reason) == (GuardState.safe, GuardReason.publisher)
+    assert node.parts.diagnose_torque()[0].message == "guard safe: publisher"
     assert node.call("rearm")[0]
+    assert node.parts.diagnose_torque()[0].message.startswith("guard idle; ")  # it said why of before
     success, text = node.call("enable_guiding")
     assert not success and "another node named" in text
 

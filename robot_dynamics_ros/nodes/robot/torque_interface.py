@@ -295,4 +295,6 @@ class TorqueInterface(NodePart):
         return [status(f"{name}: torque guard", *worst(*found), values), *self._adapted.diagnose(self._last)]
 
     def _why(self) -> str:
-        return f": {self.loop.reason.name}" if self.loop.reason != GuardReason.none else ""
+        """The reason of a state that has one: that of before the last ~/rearm stays in the loop."""
+        has_one = self.loop.state in LEVELS and self.loop.reason != GuardReason.none
+        return f": {self.loop.reason.name}" if has_one else ""

@@ -64,6 +64,8 @@ def test_a_load_that_no_body_has_is_refused_and_the_robot_keeps_its_own(rig):
     for values, text in (({"load_mass": -0.5}, "neither a mass"), ({"load_inertia_xx": -1.0}, "moment of -1 kg m2")):
         done, why = change(rig, **values)
         assert not done and text in why and rig.driver.load == kept
+    done, why = change(rig, load_mass=0.7, collision_force=60.0)  # the load was sent before the rest was looked at
+    assert not done and "together" in why and rig.driver.load == kept
     assert change(rig, load_mass=-1.0)[0] and rig.driver.load == kept
 
 

@@ -35,21 +35,14 @@ class RobotSettings:
     def apply(self) -> None:
         """Send the values of the parameters to the connected robot. Raises CapabilityError, ConnectionFailed."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION}
-        if _names_load(values):
-            self._set_load(values)
-        if _names_thresholds(values):
-            self._set_collision(values)
+        self._send(values, _names_load(values), _names_thresholds(values))
 
     def accept(self, proposed: Mapping[str, Any]) -> None:
         """Send changed values to the robot; before activation apply() does. Raises as apply()."""
         values = {name: self._node.value(name) for name in LOAD + COLLISION} | dict(proposed)
         load = bool(set(proposed) & set(LOAD)) and _names_load(values)
-        if not self._node.active:
-            return
-        if load:
-            self._set_load(values)
-        if set(proposed) & set(COLLISION) and _names_thresholds(values):
-            self._set_collision(values)
+        if self._node.active:
+            self._send(values, load, bool(set(proposed) & set(COLLISION)) and _names_thresholds(values))
 
     def forgotten(self) -> str:
         """What the robot has no more of what a parameter says, after its restart or a change at the robot."""
@@ -58,21 +51,32 @@ class RobotSettings:
             return ""
         return f"the robot has a payload of {found:g} kg, load_mass is {mass:g}: set load_mass again, or -1"
 
-    def _set_load(self, values: Mapping[str, Any]) -> None:
-        mass, *rest = (values[name] for name in LOAD)
-        xx, xy, xz, yy, yz, zz = rest[3:]
-        smallest, _, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if smallest < -ROUNDING * abs(largest):
-            why = f"have a principal moment of {smallest:.3g} kg m2, which must be >= 0"
-            raise CapabilityError(f"load_inertia_xx .. load_inertia_zz {why}")
-        self._driver.set_payload(mass, np.array(rest[:3]), np.array(rest[3:]))
+    def _send(self, values: Mapping[str, Any], load: bool, thresholds: bool) -> None:
+        """Neither is sent where the other makes no sense: the parameters change together or not at all."""
+        if load:
+            _refuse_load(values)
+        if thresholds:
+            _refuse_thresholds(values)
+        if load:
+            numbers = [values[name] for name in LOAD]
+            self._driver.set_payload(numbers[0], np.array(numbers[1:4]), np.array(numbers[4:]))
+        if thresholds:
+            torque, force, moment = (values[name] for name in COLLISION)
+            limit = self._driver.robot.array("limits.torque")
+            self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
 
-    def _set_collision(self, values: Mapping[str, Any]) -> None:
-        torque, force, moment = (values[name] for name in COLLISION)
-        if not (torque > 0.0 and force > 0.0 and moment > 0.0):
-            raise CapabilityError("collision_torque, collision_force and collision_moment are set together, above 0")
-        limit = self._driver.robot.array("limits.torque")
-        self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
+
+def _refuse_load(values: Mapping[str, Any]) -> None:
+    xx, xy, xz, yy, yz, zz = (values[name] for name in LOAD_INERTIA)
+    smallest, _, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if smallest < -ROUNDING * abs(largest):
+        why = f"have a principal moment of {smallest:.3g} kg m2, which must be >= 0"
+        raise CapabilityError(f"load_inertia_xx .. load_inertia_zz {why}")
+
+
+def _refuse_thresholds(values: Mapping[str, Any]) -> None:
+    if not all(values[name] > 0.0 for name in COLLISION):
+        raise CapabilityError("collision_torque, collision_force and collision_moment are set together, above 0")
 
 
 def _names_load(values: Mapping[str, Any]) -> bool:

@@ -88,7 +88,7 @@ class ComauMotion:
             before, self._time_us = self._time_us or state.time_us, state.time_us
             reason = self.ready_text(state)
             if not 0 <= state.time_us - before <= 1e6 * SILENCE:  # the robot stands: it does not move on by itself
-                reason = "states of the LPC were missing"
+                reason = "states of the LPC were lost, or this machine was too slow"
             if reason:
                 return self._over("failed", reason)
             playback = self._playback

@@ -27,6 +27,11 @@ def check(context):
         get_package_share_directory("ros2bag")
     except PackageNotFoundError:
         raise RuntimeError("replay.launch.py needs ros2bag: apt install ros-$ROS_DISTRO-ros2bag") from None
+    return [
+        SetLaunchConfiguration(
+            "estimated", LaunchConfiguration("prefix").perform(context).replace("~", "composed_node")
+        )
+    ]
 
 
 def played(event, context):
@@ -39,7 +44,7 @@ def played(event, context):
 def generate_launch_description():
     declared = [DeclareLaunchArgument(name, default_value=value, description=text) for name, value, text in ARGUMENTS]
     known = [SetLaunchConfiguration(name, value) for name, value in SET.items()]
-    recorded = [".*/(", LaunchConfiguration("prefix"), "/.*|diagnostics)"]  # are estimated and judged anew
+    recorded = [".*/(", LaunchConfiguration("estimated"), "/.*|diagnostics)"]  # are estimated and judged anew
     play = ExecuteProcess(
         cmd=["ros2", "bag", "play", LaunchConfiguration("bag"), "--clock", "--delay", "2",
              "--rate", LaunchConfiguration("rate"), "--exclude-regex", recorded],

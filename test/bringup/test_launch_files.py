@@ -195,10 +195,13 @@ def test_a_replay_shows_no_argument_that_has_no_effect(monkeypatch):
     assert not {"driver", "ip", "use_sim_time"} & set(shown)
 
 
-def test_recorded_estimates_are_not_played_beside_the_new_ones(monkeypatch):
+@pytest.mark.parametrize(("prefix", "name"), [("robot_dynamics", "robot_dynamics"), ("~", "composed_node")])
+def test_recorded_estimates_are_not_played_beside_the_new_ones(monkeypatch, tmp_path, prefix, name):
     module = load(monkeypatch, "replay.launch.py", ("ros2bag",))
+    running = context(module, bag=str(tmp_path), prefix=prefix)
+    running.values.update(action.given for action in module.check(running))
     (*_, option, parts) = module.generate_launch_description()[-1].named["cmd"]
-    pattern = "".join(part if isinstance(part, str) else "robot_dynamics" for part in parts)
-    made_anew = ("/robot_dynamics/contact", "/left/robot_dynamics/contact", "/diagnostics")
+    pattern = "".join(part if isinstance(part, str) else part.perform(running) for part in parts)
+    made_anew = (f"/{name}/contact", f"/left/{name}/contact", "/diagnostics")
     assert option == "--exclude-regex" and all(re.fullmatch(pattern, name) for name in made_anew)
     assert not any(re.fullmatch(pattern, name) for name in ("/joint_states", "/left/joint_states"))

@@ -134,7 +134,7 @@ class Served:
     """The client's process seen from inside: what it tells the driver."""
 
     def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+        self._pipe, self.number = pipe, 0  # of the request that is carried out
 
     def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         """The state of the motion."""
@@ -142,7 +142,7 @@ class Served:
 
     def answer(self, reason: str = "") -> None:
         """Answer a setting: why not, empty when it is done."""
-        send(self._pipe, {"event": "answer", "reason": reason})
+        send(self._pipe, {"event": "answer", "reason": reason, "number": self.number})
 
 
 def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:

@@ -36,6 +36,7 @@ class Client:
         self._outbox: Outbox | None = None
         self._stop_asked: float | None = None  # steady time
         self.answer: str | None = None  # why the last setting was refused, "": it is done, None: not answered yet
+        self._asked = 0  # number of that setting
         self._lock = threading.RLock()
 
     @property
@@ -71,8 +72,8 @@ class Client:
         Raises CapabilityError with the reason of a refusal, ConnectionFailed.
         """
         with self._lock:
-            self.answer = None
-            self._send(request)
+            self.answer, self._asked = None, self._asked + 1
+            self._send(request | {"number": self._asked})
         if not wait(lambda: self.answer is not None, ANSWER_TIMEOUT):
             raise ConnectionFailed(f"{self.host}: the vendor client does not answer")
         if self.answer:
@@ -138,5 +139,5 @@ class Client:
         """One report; a subclass takes further ones."""
         if event == "motion":
             self.motion = MotionState(**report)
-        elif event == "answer":
+        elif event == "answer" and report["number"] == self._asked:  # not to one that was given up, or sent again
             self.answer = report["reason"]

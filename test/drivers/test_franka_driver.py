@@ -8,6 +8,7 @@ pytest.importorskip("franka_sim", reason="franka-sim is not installed")
 from driver_waits import collect, settled, until
 from franka_rig import ROBOT, Rig
 
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
 
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
@@ -91,3 +92,16 @@ def test_settings_recovery_and_payload(rig, driver):
     until(driver, lambda: driver.status.payload == pytest.approx(0.7))
     driver.set_payload(0.0, [0, 0, 0])
     assert "control_command_success_rate" in driver.details()
+
+
+def test_the_answer_to_a_setting_that_was_sent_again_is_none_to_a_request(rig, driver):
+    """Settings are sent with every new connection; a recovery that the robot refused then counted as done."""
+
+    def refuse():
+        raise rig.vendor.CommandException("not in this mode")
+
+    collect(driver, 5)
+    rig.vendor.automatic_error_recovery = refuse
+    rig.send({"do": "load", "mass": 0.5, "com": [0.0] * 3, "inertia": [0.0] * 6})
+    with pytest.raises(CapabilityError, match="not in this mode"):
+        driver.recover()

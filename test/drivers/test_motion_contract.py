@@ -218,7 +218,7 @@ def test_a_setting_of_a_franka_arm_is_answered_with_what_the_robot_said(monkeypa
     child._pipe, child._robot = None, SimpleNamespace(automatic_error_recovery=recovery)
     names = ("ControlException", "CommandException", "InvalidOperationException")
     child._vendor = SimpleNamespace(**dict.fromkeys(names, Refusal))
-    child._execute({"do": "recover"}, np.empty((0, 0)))
+    child._execute({"do": "recover", "number": 3}, np.empty((0, 0)))
     *before, answer = reports
-    assert answer == {"event": "answer", "reason": refused}
+    assert answer == {"event": "answer", "reason": refused, "number": 3}
     assert [r["event"] for r in before] == ["motion"] * bool(refused)  # a motion after the answer keeps its own state

@@ -83,7 +83,7 @@ class Child(Served):
 
     def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
         """Carry out one request; what the robot refuses is reported, a lost connection is raised."""
-        what, refused = request.pop("do"), ""
+        what, self.number, refused = request.pop("do"), request.pop("number", 0), ""
         try:
             getattr(self, "do_" + what)(array, **request)
         except (

@@ -56,7 +56,7 @@ class Child(Served):
     def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
         if request["do"] in ("go", "refuse"):  # an answer that crossed with a stop
             return
-        handler = getattr(self, "do_" + request.pop("do"))
+        handler, self.number = getattr(self, "do_" + request.pop("do")), request.pop("number", 0)
         self._connect()
         try:
             handler(array, **request)

@@ -70,7 +70,7 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
 def with_known_mass(
     found: Identification, gains: KnownMassGains, loaded: Sequence[Recording], mass: float
 ) -> tuple[RobotFile, str]:
-    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], and a sentence."""
+    """The given robot with torque constants and deviations from loaded runs of a known mass [kg], and a sentence."""
     K = np.abs(gains.scale)
     names = zip(found.robot.joint_names, K, gains.std, gains.own, strict=True)
     shown = ", ".join(f"{n} {k:.3g} +- {s:.2g}{'' if o else ' (from the others)'}" for n, k, s, o in names)
@@ -81,7 +81,7 @@ def with_known_mass(
         "drives.source": found.robot.drives.sources_with(found_in_drives, key),
     }
     text = f"robot-dynamics identify with a known payload of {mass:g} kg on {', '.join(r.name for r in loaded)}"
-    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
+    return found.given.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
 
 
 class _Problem:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
+from robot_dynamics_ros.identification.known_mass import KnownMassGains, gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
@@ -84,6 +85,16 @@ def test_the_written_file_keeps_gains_with_their_deviations(robot):
     evidence = evidence_of(one, zero, one, zero, one, zero, one, zero, zero, one, one, one)
     decision = decide(evidence, robot, AMPERE)
     np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
+
+
+def test_what_the_first_pass_found_is_found_and_said_again_with_the_known_constants():
+    """A tilted base, aliases: a file that has them already gives no warning of them."""
+    tilted = FILE.with_updates({"kinematics.gravity": np.array([0.0, -6.9, -7.0])})
+    found = SimpleNamespace(robot=tilted, given=FILE)
+    gains = KnownMassGains(NOMINAL, 0.03 * NOMINAL, np.ones(6, bool))
+    robot, _ = with_known_mass(found, gains, [], 2.0)
+    np.testing.assert_allclose(robot.gravity, FILE.gravity)
+    np.testing.assert_allclose(robot.array("drives.torque_constant"), NOMINAL)
 
 
 def test_residuals_of_a_current_are_those_of_the_live_pipeline(robot):

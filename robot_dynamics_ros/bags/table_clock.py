@@ -93,6 +93,8 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
         report.notes.append(starts_again(len(back)))
     begin = np.round(first * scale * 1e9)
     start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
+    if start == EPOCH + begin:  # or what is laid over the estimates by its time is off by that
+        report.notes.append("the clock has no date: stamps are its time and 1 s (a stamp of 0 is none)")
     return start + np.round(seconds * 1e9)
 
 

@@ -24,6 +24,14 @@ def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, 
     assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
 
 
+@pytest.mark.parametrize("first, later", [(0.0, 1.0), (100.0, 1.0), (1_777_000_000.0, 0.0)])
+def test_stamps_that_are_later_than_the_clock_of_the_file_are_said_to_be(tmp_path, first, later):
+    t, q, qd, tau = motion(2)
+    log, report = load_bag(write_csv(tmp_path / "run.csv", {"time": first + t, "q{}": q, "qd{}": qd, "tau{}": tau}))
+    assert log.stamp_ns[0] * 1e-9 == pytest.approx(first + t[0] + later, abs=1e-3)
+    assert any("its time and 1 s" in note for note in report.notes) == (later > 0)
+
+
 @pytest.mark.parametrize("rows", [N, 20])
 def test_a_bad_row_does_not_decide_the_unit(tmp_path, rows):
     t, q, qd, tau = (x[:rows].copy() for x in motion(2))

@@ -1,5 +1,7 @@
 """Presliding friction of a wrist's coupled motor: chosen where it predicts better, and less live error at rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prepared import COUPLED, moves, sliding, steps, structure
@@ -8,6 +10,7 @@ from synthetic import with_signals
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import written_law
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.model import coupled_inertia
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
@@ -73,6 +76,19 @@ def test_the_error_falls_against_laws_of_the_joints_alone(found, logs, monkeypat
     assert not before.live.motors
     ours, theirs = (wrist_error(identified_robot(x), judged) for x in (found, before))
     assert ours[0] < 0.6 * theirs[0] and ours[1] < 0.3 * theirs[1]
+
+
+def test_a_rotor_that_turns_with_two_joints_is_named_where_its_torque_exceeds_what_is_left(found):
+    """The file has no place for it: 0.4 kg m2 of the last motor, which the fifth joint has as a term of the sixth."""
+    moving = np.full(6, 0.5)
+    assert not coupled_inertia(found.fit, found.motion, moving)  # the simulated motor has no such rotor
+    terms = found.fit.structure.laws[4].terms
+    friction = list(found.fit.friction)
+    friction[4] = np.where(np.array(terms) == "ca@5", 0.4, friction[4])
+    fit = replace(found.fit, friction=tuple(friction))
+    text = coupled_inertia(fit, found.motion, moving)
+    assert "wrist_2_joint (0.4 kg m2, " in text and "of wrist_3_joint here" in text
+    assert not coupled_inertia(fit, found.motion, moving * 1e3)
 
 
 @pytest.mark.long

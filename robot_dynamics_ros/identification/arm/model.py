@@ -212,6 +212,26 @@ def coupled_statement(robot: RobotFile, structure: Structure) -> str:
     return f"coupled motors: {', '.join(names)} with friction of a motor that also turns a neighbour" if names else ""
 
 
+def coupled_inertia(model: IdentifiedModel, motion: Motion, moving: np.ndarray) -> str:
+    """A sentence naming joints whose motor turns with another one, too, where the torque of its rotor, ca qdd, exceeds
+    moving (n,) [Nm], what the live pipeline errs by anyway; empty where none does. A robot file has rotors of joints.
+    """
+    names, found = model.rigid.robot.joint_names, []
+    fastest = np.quantile(np.abs(motion.qdd), 0.999, axis=0)  # not the edges of the low-pass
+    for j, law in enumerate(model.structure.laws):
+        for k in (int(term[3:]) for term in law.terms if term.startswith("ca@")):
+            inertia = abs(model.coefficient(j, f"ca@{k}"))
+            if inertia * fastest[k] > moving[j]:
+                at = f"{inertia * fastest[k]:.2g} Nm at the {fastest[k]:.2g} rad/s2 of {names[k]} here"
+                found.append(f"{names[j]} ({inertia:.2g} kg m2, {at})")
+    if not found:
+        return ""
+    return (
+        f"rotors that turn with two joints are not in the robot file: {', '.join(found)}; the force errs by it, and "
+        "faster starts and stops of the wrist show as contact"
+    )
+
+
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
     """Recordings filtered as a structure says, at the rate of the solution."""
     s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))

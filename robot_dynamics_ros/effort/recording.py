@@ -116,7 +116,8 @@ def constants_of_masses(decision: Decision) -> list[str]:
     share = 100 * decision.gain_std / decision.gain
     return [
         "torque constants come from the masses of the robot file: their deviation, and that of forces, is "
-        f"{share.min():.0f} to {share.max():.0f} %; a run with a known mass finds them (--payload-from BAG,mass=KG)"
+        f"{share.min():.0f} to {share.max():.0f} % if it holds all that the arm carries (of a tool that it lacks they "
+        "are too small, most at the wrist); a run with a known mass finds them (--payload-from BAG,mass=KG)"
     ]
 
 

@@ -91,7 +91,8 @@ def test_a_unit_that_columns_state_is_one_declaration_for_replay_and_identify(tm
         constant = found.robot.array("drives.torque_constant")
         assert constant[1:4] * unit[1:4] == pytest.approx(1.0, rel=0.3)
         assert constant[1:4] == pytest.approx(state.effort.scale[1:4], rel=0.1)
-        assert any("come from the masses" in text for text in (*found.notes, *state.effort.warnings))
+        warned = [text for text in (*found.notes, *state.effort.warnings) if "come from the masses" in text]
+        assert warned and all("a tool that it lacks" in text for text in warned)
     identified = found.robot.with_updates({"drives.torque_constant": 1.1 * constant})  # the file of such a table
     assert replay([table], identified).robot.array("drives.torque_constant") == pytest.approx(1.1 * constant)
 

@@ -75,6 +75,7 @@ def table_log(
         del taken["temperature"]
     labels = list(taken["q"])
     within(path, len(labels), MAX_JOINTS, "columns of joint positions")
+    report.notes += _incomplete(table, taken, labels)
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
     stamps, clock = clock_of(table, options.time, options.rate, report)
@@ -126,6 +127,19 @@ def _found(table: Table, options: TableOptions, known: Taken) -> Taken:
         if best.quantity == "torque" and currents and "current" not in known:
             found["current"] = currents[0].columns
     return found
+
+
+def _incomplete(table: Table, taken: Taken, labels: list[str]) -> list[str]:
+    """A sentence for velocities and efforts that are left out because columns of single joints are missing."""
+    notes = []
+    for signal, quantities in {"qd": ("qd",), "effort": ("torque", "current")}.items():
+        for group in [] if signal in taken else grouped(list(table.columns)):
+            of_joints = 1 < len(group.columns) and set(group.columns) < set(labels)
+            if of_joints and group.quantity in quantities and not group.desired:
+                joints = ", ".join(label for label in labels if label not in group.columns)
+                beside = shown(list(group.columns.values()))
+                notes.append(f"{signal} is left out: joint {joints} has no column beside {beside}")
+    return notes
 
 
 def _rank(group: Group) -> tuple[int, int]:

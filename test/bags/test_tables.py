@@ -226,6 +226,18 @@ def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
     assert text in str(error.value) and str(path) in str(error.value) + str(path) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("signal, column", [("qd", "qd{}"), ("effort", "tau{}")])
+def test_a_missing_column_of_one_joint_is_named_with_what_is_left_out_for_it(tmp_path, signal, column):
+    t, q, qd, tau = motion(6)
+    columns = {"time": t, "q{}": q, "qd{}": qd, "tau{}": tau}
+    whole, lacking = BagReport(["whole.csv"]), BagReport(["run.csv"])
+    table_log(write_csv(tmp_path / "whole.csv", columns), whole)
+    log = table_log(write_csv(tmp_path / "run.csv", columns | {column: columns[column][:, :5]}), lacking)
+    assert not log.has(signal) and not any("left out" in note for note in whole.notes)
+    (note,) = [note for note in lacking.notes if "left out" in note]
+    assert note.startswith(f"{signal} is left out: joint 5 has no column beside {column.format(0)}")
+
+
 def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):
     t, q, _, tau = motion(7)
     path = write_csv(tmp_path / "run.csv", {"t": t, "q{}": q, "tau{}": tau})

@@ -65,6 +65,16 @@ def test_temperatures_are_thinned_and_held(tmp_path, names):
     np.testing.assert_array_equal(again.temperature[50], log.temperature[50])
 
 
+@pytest.mark.parametrize("count", [40, 300])
+def test_temperatures_that_only_some_rows_have_are_written(tmp_path, count):
+    """The period of 0.1 s begins in rows that have none."""
+    log = full_log(count)
+    log.temperature[::2] = np.nan
+    again, _ = load_bag(write_bag(log, tmp_path / "x"))
+    np.testing.assert_array_equal(again.temperature[1], log.temperature[1])
+    assert len(np.unique(again.temperature[1:], axis=0)) == -(-count // 50)
+
+
 def test_absent_rows_are_not_written_and_other_readers_agree(tmp_path):
     log = full_log(20)
     log.external_wrench[3] = np.nan

@@ -153,7 +153,8 @@ def _parquet(path: Path) -> dict[str, np.ndarray]:
         elif _numeric(types, kind):
             arrays[name] = column.to_numpy()
         elif types.is_timestamp(kind):
-            arrays[f"{name} [ns]"] = column.to_numpy().astype("datetime64[ns]").astype(np.int64)
+            stamps = column.to_numpy().astype("datetime64[ns]")
+            arrays[f"{name} [ns]"] = np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64))
     return _columns(arrays, lerobot_names(path))
 
 

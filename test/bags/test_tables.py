@@ -139,6 +139,19 @@ def test_groups_of_hdf5(tmp_path):
     assert_holds(log, q=q, effort=tau)
 
 
+def test_a_date_of_parquet_that_is_missing_costs_its_row(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    t, q, _, tau = motion(2)
+    dates = [round(1e9 * (1.7e9 + x)) for x in t]
+    dates[N // 2] = None
+    columns = {"time": arrow.array(dates, arrow.timestamp("ns"))}
+    columns |= {f"{name}{j}": x[:, j] for name, x in (("q", q), ("tau", tau)) for j in range(2)}
+    parquet.write_table(arrow.table(columns), tmp_path / "run.parquet")
+    log, report = load_bag(tmp_path / "run.parquet")
+    assert_holds(log, q=np.delete(q, N // 2, axis=0))
+    assert report.dropped == {"without a time": 1}
+
+
 @pytest.fixture
 def lerobot(tmp_path):
     """A LeRobot data set of two episodes: state with a gripper, action, effort; clocks that start again."""

@@ -73,7 +73,7 @@ def load_bag(
     if repair:
         log = repair_rows(log, report, possible_speed(robot))
     _require(log, require, report)
-    _describe(log, report, _pauses(logs))
+    _describe(log, report, _pauses(logs, log))
     return log, report
 
 
@@ -274,10 +274,11 @@ def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
         raise DataError("".join(dropped_rows(text, report.dropped)) or text)
 
 
-def _pauses(logs: Sequence[Log]) -> int:
-    """Time [ns] between parts of a recording."""
+def _pauses(logs: Sequence[Log], log: Log) -> int:
+    """Time [ns] between parts of a recording, where rows of its log are left before and behind it."""
     parts = sorted(logs, key=lambda part: int(part.stamp_ns[0]))
-    return sum(max(0, int(b.stamp_ns.min() - a.stamp_ns.max())) for a, b in pairwise(parts))
+    pauses = ((int(a.stamp_ns.max()), int(b.stamp_ns.min())) for a, b in pairwise(parts))
+    return sum(max(0, b - a) for a, b in pauses if log.stamp_ns.min() <= a and b <= log.stamp_ns.max())
 
 
 def _describe(log: Log, report: BagReport, pauses: int) -> None:

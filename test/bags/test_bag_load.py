@@ -63,6 +63,15 @@ def test_the_duration_of_parts_is_that_of_the_data(tmp_path):
     assert f"{one:.1f} s at" in load_bag(paths[0], ROBOT)[1].lines()[0]
 
 
+def test_the_duration_without_a_part_that_is_dropped_is_that_of_the_rest(tmp_path):
+    stamp, q, qd, effort = rows(period_ns=20_000_000)
+    paths = [
+        bag(tmp_path / f"{k}", stamp + k * 3600 * 10**9, q, qd, effort * np.nan if k == 0 else effort) for k in range(2)
+    ]
+    _, report = load_bag(paths, ROBOT)
+    assert report.duration == pytest.approx(1e-9 * np.ptp(stamp))
+
+
 def test_joints_reordered_aliased_and_extra_give_identical_columns(tmp_path):
     stamp, q, qd, effort = rows(joints=4)
     names = ("Wrist 1", "gripper", "shoulder", "elbow")

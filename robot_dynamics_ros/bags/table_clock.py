@@ -87,8 +87,9 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
         steps = np.diff(seconds, prepend=seconds[0])
         seconds = seconds + DAY * np.cumsum(steps < -0.5 * DAY)
     back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
-    for k in back.tolist():
-        seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
+    ahead = np.zeros(len(seconds))
+    ahead[back] = seconds[back - 1] - seconds[back] + PAUSE
+    seconds = seconds + np.cumsum(ahead)
     if len(back):
         report.notes.append(starts_again(len(back)))
     begin = np.round(first * scale * 1e9)

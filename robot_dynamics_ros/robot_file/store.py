@@ -19,7 +19,7 @@ from robot_dynamics_ros.outputs import command_line, write_atomically
 from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
 from robot_dynamics_ros.robot_file.problems import examine, validated
 from robot_dynamics_ros.robot_file.schema import RobotFile
-from robot_dynamics_ros.robot_file.yaml_text import read_yaml
+from robot_dynamics_ros.robot_file.yaml_text import Loader, read_yaml
 
 _SHARE = Path("share/robot_dynamics_ros/config")
 TEMPLATE = "template"  # a file to copy, not a robot
@@ -139,9 +139,13 @@ def _sequence(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
 
 
 _Dumper.add_representer(list, _sequence)
+_Dumper.yaml_implicit_resolvers = {  # a text that this or another reader takes for a number is written in quotes
+    first: yaml.SafeDumper.yaml_implicit_resolvers.get(first, []) + entries
+    for first, entries in Loader.yaml_implicit_resolvers.items()
+}
 
 
 def dump(robot: RobotFile) -> str:
     """YAML text of a robot file; reading it gives an equal robot."""
-    header = f"# {' '.join(robot.model.split())}. Schema: docs/robot_files.md. Written by robot-dynamics.\n"
+    header = f"# {printable(robot.model)}. Schema: docs/robot_files.md. Written by robot-dynamics.\n"
     return header + yaml.dump(robot.raw(), Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)

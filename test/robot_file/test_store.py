@@ -37,6 +37,12 @@ def test_a_list_of_one_joint_comes_back_from_the_file(tmp_path):
     assert load_robot(tmp_path / "one.yaml").hysteresis == robot.hysteresis
 
 
+@pytest.mark.parametrize("text", ["0815", "1e3", "-.5e3", "010", "12:30", "2026-05-01", "yes", "bell \a", "two\nlines"])
+def test_a_text_that_looks_like_a_number_stays_a_text(text, tmp_path):
+    robot = load_robot("ur5e").with_updates({"model": text, "kinematics.base_frame": text})
+    assert save_robot(robot, tmp_path / "robot.yaml") == load_robot(tmp_path / "robot.yaml")
+
+
 def test_updates_are_validated_and_leave_the_original_alone():
     robot = load_robot("ur5e")
     fc = np.arange(6.0)

@@ -161,6 +161,11 @@ def test_numbers_without_a_dot_are_numbers(tmp_path):
     assert load_robot(file).array("drives.rotor_inertia").tolist() == [0.001, 200.0]
 
 
+def test_numbers_that_begin_with_zero_are_decimal(tmp_path):
+    (tmp_path / "numbers.yaml").write_text("a: 010\nb: -08\n")
+    assert read_yaml(tmp_path / "numbers.yaml") == {"a": 10, "b": -8}
+
+
 def test_a_directory_or_missing_file_is_one_line(tmp_path):
     for path, why in ((tmp_path, "is a directory, expected a robot"), (tmp_path / "absent.yaml", "no such robot")):
         with pytest.raises(ConfigError, match=f"{why} file"):

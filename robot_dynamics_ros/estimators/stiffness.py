@@ -23,8 +23,7 @@ def elastic_coefficients(robot: RobotFile) -> np.ndarray:
 
     Raises CapabilityError where they are unknown.
     """
-    a = robot.array("stiffness.parameters.a")
-    return np.array(np.broadcast_to(a, (robot.n_joints, a.shape[-1])))
+    return robot.array("stiffness.parameters.a")
 
 
 def transmission_damping(robot: RobotFile) -> np.ndarray:

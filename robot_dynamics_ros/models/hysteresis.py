@@ -42,8 +42,7 @@ def maxwell_slip(n_joints: int, elements: int = DEFAULT_ELEMENTS, max_gap: float
 def _optional_rows(robot: RobotFile, name: str) -> np.ndarray | None:
     if name not in (robot.hysteresis.parameters if robot.hysteresis else {}):
         return None
-    values = robot.array(f"hysteresis.parameters.{name}")
-    return np.array(np.broadcast_to(values, (robot.n_joints, values.shape[-1])))
+    return robot.array(f"hysteresis.parameters.{name}")
 
 
 def elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
@@ -112,8 +111,8 @@ def friction_level(robot: RobotFile, load: np.ndarray | float = 0.0) -> np.ndarr
     static = FrictionModel.from_robot(robot).coulomb_level()
     if robot.presliding is None:
         return static
-    level, fs, bearing = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("level", "fs", "bearing"))
-    loaded, power = (robot.array(f"hysteresis.parameters.{name}") for name in ("load", "load_power"))
+    fs, bearing = (robot.array_or(f"hysteresis.parameters.{name}", 0.0) for name in ("fs", "bearing"))
+    level, loaded, power = (robot.array(f"hysteresis.parameters.{name}") for name in ("level", "load", "load_power"))
     level = level.sum(axis=1) + loaded.sum(axis=1) * load**power
     for motor in robot.presliding.motors:  # loads two joints
         level[[robot.joint_names.index(j) for j in (motor.joint, motor.turns_with)]] += np.sum(motor.values["level"])

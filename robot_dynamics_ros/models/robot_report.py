@@ -70,9 +70,13 @@ def _judged(result: Report) -> Iterator[Finding]:
 
 def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
     try:
-        result.findings += check(result)
+        found = list(check(result))
     except CapabilityError:  # unknown numbers are listed by unknown_numbers
-        pass
+        return
+    except ConfigError as problem:  # several checks may meet it
+        owner = "" if problem.file == result.robot.file else f"{problem.file}."
+        found = [Finding("error", f"{owner}{problem.field}", problem.args[2])]
+    result.findings += [one for one in found if one not in result.findings]
 
 
 def _model(robot: RobotFile) -> RobotModel:
@@ -192,8 +196,6 @@ def _payload(result: Report) -> Iterator[Finding]:
 
 def _hysteresis(result: Report) -> Iterator[Finding]:
     """What the friction stage refuses."""
-    try:
-        hysteresis_from_robot(result.robot)
-        presliding_motors(result.robot)
-    except ConfigError as problem:
-        yield Finding("error", problem.field, str(problem).removeprefix(f"{problem.file}: {problem.field}: "))
+    hysteresis_from_robot(result.robot)
+    presliding_motors(result.robot)
+    yield from ()

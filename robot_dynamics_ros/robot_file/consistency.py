@@ -205,6 +205,8 @@ def _parameters(where: tuple[Any, ...], model: str, given: dict[str, Any], judge
 def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: ModelParameter, n: int) -> Iterator[Problem]:
     if len(values) not in (1, n):
         yield loc, f"has {len(values)} entries for {n} joints"
+    if len({len(row) for row in values if isinstance(row, tuple)}) > 1:
+        yield loc, "must have equally many entries for every joint"
     for i, value in enumerate(values):
         yield from _value((*loc, i), value, spec)
 

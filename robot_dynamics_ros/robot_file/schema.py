@@ -137,7 +137,7 @@ class RobotFile(RobotFields):
             return self.array(field)
         value = self._value(field)
         values = value if isinstance(value, tuple) else (None,)
-        known = np.array([v if isinstance(v, float) else np.nan for v in values])
+        known = np.array([v if isinstance(v, int | float) else np.nan for v in values])
         return np.where(np.isnan(known), np.full(self.n_joints, otherwise, dtype=float), known)
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
@@ -147,7 +147,7 @@ class RobotFile(RobotFields):
 
     def _numbers(self, field: str, value: Any) -> np.ndarray:
         values = value if isinstance(value, tuple) else (value,)
-        if len(values) == 1 and not isinstance(values[0], tuple) and isinstance(value, tuple):
+        if len(values) == 1 and isinstance(value, tuple):
             values = values * self.n_joints
         missing = [i for i, v in enumerate(values) if v is None or (isinstance(v, tuple) and None in v)]
         if missing:

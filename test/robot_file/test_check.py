@@ -111,6 +111,13 @@ def test_unbelievable_robots_are_found(path, value, level, text, tmp_path):
     assert result.exit_code == (1 if level == "error" else 0)
 
 
+def test_a_law_that_the_stages_refuse_is_one_error_of_its_file(tmp_path):
+    cold = {"fc": 1.0, "fv": 2.0, "t_min": 50.0, "t_max": 20.0}
+    wrong = write(tmp_path, changed(("friction", "parameters"), cold))
+    result = run(wrong, "ur5e")
+    assert result.output.count(f"error: {wrong}: friction.parameters: joint 1: temperature_range lower") == 1
+
+
 def test_an_unknown_limit_of_one_joint_hides_no_other():
     robot = load_robot("ur5e")
     torque = [None, 10.0, *robot.limits.torque[2:]]

@@ -6,6 +6,7 @@ import pytest
 from robot_text import MISSING, TWO_JOINTS, changed, write
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.robot_report import report
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import examine_robot
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
@@ -103,6 +104,32 @@ def test_all_problems_are_found_at_once(tmp_path):
     assert {p.field for p in problems} == {"limits.velocity[1: two]", *rotors}
     with pytest.raises(ConfigError, match="and 2 more"):
         load_robot(write(tmp_path, raw))
+
+
+PRESLIDING = {
+    **dict.fromkeys(("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "v0"), 1),
+    **dict.fromkeys(("fv1", "fv2", "fv0"), 0),
+    **{"span": [[0.001, 0.01]], "level": [[2.0, 1.0]], "load": [[0.0, 0.0]]},
+}
+
+
+def presliding(**values):
+    block = {"source": "here", "model": "presliding", "parameters": PRESLIDING | values}
+    return changed(("hysteresis",), block)
+
+
+def test_a_list_of_elements_must_be_as_long_for_every_joint_and_one_holds_for_all(tmp_path):
+    robot = load_robot(write(tmp_path, presliding()))
+    assert robot.array("hysteresis.parameters.span").tolist() == 2 * [[0.001, 0.01]] and report(robot).ok
+    problems, _ = examine_robot(write(tmp_path, presliding(level=[[2.0, 1.0], [1.0]])))
+    assert [p.field for p in problems] == ["hysteresis.parameters.level"]
+    assert "must have equally many entries for every joint" in str(problems[0])
+
+
+def test_a_number_that_is_unknown_hides_no_whole_number_of_another_joint(tmp_path):
+    robot = load_robot(write(tmp_path, presliding(bearing=[3, None], level=[[2, 1], None])))
+    assert robot.array_or("hysteresis.parameters.bearing", 0.0).tolist() == [3.0, 0.0]
+    assert report(robot).ok  # whose level is not known
 
 
 BAD_YAML = [

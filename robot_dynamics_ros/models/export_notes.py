@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.sliding_friction import POSES
+from robot_dynamics_ros.models.urdf_writer import LIMITS
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 
@@ -33,10 +34,11 @@ def notes(robot: RobotFile, target: str) -> list[str]:
         found.append(f"The payload of {robot.payload.mass:g} kg is not part of the links.")
     if target == "urdf" and not np.allclose(robot.gravity, [0.0, 0.0, -9.80665], atol=0.05):
         found.append(f"Gravity {robot.gravity.tolist()} m/s2 in the base frame has no place in a URDF.")
-    limits = np.array([robot.array_or(f"limits.{name}", np.nan) for name in ("position_lower", "torque", "velocity")])
-    if target == "urdf" and (lost := np.isfinite(limits[0]) & np.isnan(limits[1:]).any(axis=0)).any():
+    known = np.isfinite([robot.array_or(f"limits.{name}", np.nan) for name in LIMITS])
+    written = known[2:].all(axis=0) & (known[0] == known[1])
+    if target == "urdf" and (lost := known.any(axis=0) & ~written).any():
         names = ", ".join(np.array(robot.joint_names)[lost])
-        found.append(f"Limits of {names} are left out: a URDF has them only where torque and velocity are known.")
+        found.append(f"Limits of {names} are left out: a URDF has them only where all of a joint are known.")
     if robot.stiffness is not None:
         found.append("Elasticity of the transmissions is left out: joints are rigid.")
     return found

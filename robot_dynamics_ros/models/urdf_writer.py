@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,7 +17,7 @@ from robot_dynamics_ros.robot_file.geometry import joint_placement, rpy_of
 
 THICKNESS, SHORTEST = 0.045, 1e-3  # m, radius of the first drawn link, and the shortest way that is drawn
 TURNED = "turned_frames"  # source that says which link frames are not those of the URDF that a robot file is of
-_LIMITS = ("position_lower", "position_upper", "torque", "velocity")
+LIMITS = ("position_lower", "position_upper", "torque", "velocity")
 
 
 def drawn_radius(i: int, n: int) -> float:
@@ -76,7 +77,7 @@ def tcp_name(robot: RobotFile) -> str:
 def comment(root: ElementTree.Element, lines: Sequence[str]) -> None:
     """A comment at the end of an element with these lines."""
     if lines:
-        text = "\n".join(line.replace("--", "- -") for line in lines)
+        text = re.sub("-(?=-)", "- ", "\n".join(lines))
         root.append(ElementTree.Comment(f"\n{text}\n"))
 
 
@@ -89,9 +90,8 @@ def _joint(
     root: ElementTree.Element, robot: RobotFile, i: int, parent: str, child: str, friction: dict[str, str]
 ) -> None:
     limits = _limits(robot, i)
-    joint = ElementTree.SubElement(
-        root, "joint", name=robot.joint_names[i], type="revolute" if limits else "continuous"
-    )
+    kind = "revolute" if "lower" in limits else "continuous"
+    joint = ElementTree.SubElement(root, "joint", name=robot.joint_names[i], type=kind)
     T = joint_placement(robot.kinematics.joints[i], robot.is_dh)
     ElementTree.SubElement(joint, "origin", xyz=numbers_text(T[:3, 3]), rpy=numbers_text(rpy_of(T[:3, :3])))
     ElementTree.SubElement(joint, "parent", link=parent)
@@ -104,11 +104,12 @@ def _joint(
 
 
 def _limits(robot: RobotFile, i: int) -> dict[str, str]:
-    """All four limits, or none: URDF cannot express unknown limits."""
-    values = [robot.array_or(f"limits.{name}", np.nan)[i] for name in _LIMITS]
-    if not np.isfinite(values).all():
+    """Torque and velocity, and positions where both are finite, or none: URDF cannot express unknown limits."""
+    values = [robot.array_or(f"limits.{name}", np.nan)[i] for name in LIMITS]
+    if not np.isfinite(values[2:]).all():
         return {}
-    return dict(zip(("lower", "upper", "effort", "velocity"), map(numbers_text, values), strict=True))
+    found = dict(zip(("lower", "upper", "effort", "velocity"), map(numbers_text, values), strict=True))
+    return found if np.isfinite(values).all() else {name: found[name] for name in ("effort", "velocity")}
 
 
 def _friction(robot: RobotFile) -> list[dict[str, str]]:

@@ -149,6 +149,9 @@ def test_notes_say_what_is_lost():
         assert part in text
     some = UR5E.with_updates({"limits.torque": [None, *UR5E.limits.torque[1:]]})
     assert "Limits of shoulder_pan_joint are left out" in " ".join(notes(some, "urdf"))
+    half = UR5E.with_updates({"limits.position_upper": [*UR5E.limits.position_upper[:5], np.inf]})
+    assert "Limits of wrist_3_joint are left out" in " ".join(notes(half, "urdf"))
+    assert "Limits" not in " ".join(notes(load_robot("ur3e"), "urdf"))
     text = " ".join(notes(UR5E.with_updates({"friction": None, "hysteresis": None}), "mjcf"))
     assert "Friction is unknown" in text and "Rotor inertia" not in text
 

@@ -7,6 +7,7 @@ import pinocchio as pin
 import pytest
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.models.urdf_writer import urdf_text, write_urdf
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.robot_file.geometry import placement, rotation, rpy_of
@@ -22,6 +23,19 @@ def test_urdf_keeps_limits_tip_and_friction(tmp_path):
     assert 'damping="' in (tmp_path / "robot.urdf").read_text()
     some = robot.with_updates({"limits.torque": [None, *robot.limits.torque[1:]]})
     assert urdf_text(some).count("<limit") == 5  # of the others
+
+
+def test_a_joint_that_turns_without_end_keeps_its_torque_and_velocity(tmp_path):
+    robot = load_robot("ur3e")
+    write_urdf(robot, tmp_path / "robot.urdf")
+    again = robot_from_urdf(tmp_path / "robot.urdf", torque_side="motor", effort_unit="Nm")
+    for name in ("position_lower", "position_upper", "velocity", "torque"):
+        np.testing.assert_array_equal(again.array(f"limits.{name}"), robot.array(f"limits.{name}"), err_msg=name)
+
+
+@pytest.mark.parametrize("text", ["--", "a---b", "a-", "<!-- -->"])
+def test_a_comment_may_hold_any_line(text):
+    ElementTree.fromstring(urdf_text(load_robot("ur5e"), notes=[text]))
 
 
 def test_unknown_links_are_refused_and_nothing_is_written(tmp_path):

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,9 @@ def new_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str | Pa
 
 
 def plain(value: Any) -> Any:
-    """Arrays to lists and NaN to None, for JSON."""
+    """Arrays to lists, dataclasses to dicts, numbers that are not finite to None, for JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray | list | tuple):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeVar
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from robot_dynamics_ros.errors import printable
-from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.outputs import plain, write_atomically
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 from robot_dynamics_ros.verdict import word
 
@@ -55,20 +53,10 @@ console = PlainConsole()
 stderr = PlainConsole(stderr=True)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
-
-
 def write_json(path: Path | None, result: dict[str, Any]) -> None:
-    """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
+    """Write a command's numbers, NaN as null, as a whole or not at all; None: nothing. Raises OSError with the path."""
     if path is not None:
-        write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
+        write_atomically(path, json.dumps(plain(result), indent=1) + "\n")
 
 
 def print_notes(notes: Iterable[str], warnings: Iterable[str] = ()) -> None:

@@ -18,6 +18,7 @@ from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.cli.identify import command as identify
 from robot_dynamics_ros.cli.printed import write_json
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.contact_limits import ContactPeak
 from robot_dynamics_ros.outputs import is_own_bag, new_bag, remove_bag, replacing, write_atomically
 from robot_dynamics_ros.signals import Log
 
@@ -130,6 +131,13 @@ def test_the_demo_keeps_what_it_did_not_write(tmp_path, precious):
     out.mkdir()
     precious.rename(out / "bag")
     assert robot_dynamics("demo", "--out", out, "--as-shipped").exit_code == 1 and kept(out / "bag")
+
+
+def test_numbers_that_are_none_are_null_in_json(tmp_path):
+    rows = {"array": np.array([np.nan, 1.0]), "number": np.float64("inf"), "peak": ContactPeak(0.0, 1.0, np.nan, 2.0)}
+    write_json(tmp_path / "x.json", rows)
+    peak = {"begin": 0.0, "seconds": 1.0, "force": None, "std": 2.0}
+    assert json.loads((tmp_path / "x.json").read_text()) == {"array": [None, 1.0], "number": None, "peak": peak}
 
 
 def test_a_temporary_name_that_was_laid_out_is_not_followed(tmp_path):

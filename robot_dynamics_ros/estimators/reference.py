@@ -120,6 +120,8 @@ def by_axis(estimate: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np
 
 def delay_of(s: Series) -> float:
     """Delay [s] of the estimated force behind the sensor's: where their product is largest; NaN without a force."""
+    if len(s.stamps) < 2:
+        return np.nan
     step = float(np.median(np.diff(s.stamps)))
     t = np.arange(s.stamps[0], s.stamps[-1], max(step, 2e-3))
     a, b = (interpolated(t, s.stamps, x[:, :3]) for x in (s.estimate, s.reference))

@@ -108,6 +108,11 @@ def test_delay_is_found(late):
     assert delay_of(Series(t, shifted, force, 10 * force, none, none, none)) == pytest.approx(late, abs=0.005)
 
 
+def test_a_single_row_has_no_delay():
+    row, mask = np.full((1, 6), 10.0), np.ones(1, bool)
+    assert np.isnan(delay_of(Series(np.array([3.0]), row, row, row, mask, mask, mask)))
+
+
 def test_gaps_of_the_sensor_are_not_bridged():
     stamps = np.array([0, 10, 20, 30, 300, 310]) * 10**6
     values = WrenchSeries("/w", stamps, np.arange(36.0).reshape(6, 6), "tool").at(np.array([-1, 15, 100, 305]) * 10**6)

@@ -141,7 +141,7 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
         ax.set_ylim(*_limits(torque, margin, part.contact[:, j] == 1))
     axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
     axes[-1].set_xlabel("time [s]")
-    drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded: contact", fontsize=11)
+    drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded: contact", fontsize=11, parse_math=False)
     return _save(drawing, path)
 
 
@@ -171,7 +171,7 @@ def plot_against_truth(
         ax.axvspan(0, settle, facecolor="none", edgecolor="0.75", hatch="//", lw=0, label="settling, not evaluated")
     _legend_above(axes[0], *axes[0].get_legend_handles_labels())
     _legend_above(axes[3], lines, log.joint_names)
-    drawing.suptitle(title, fontsize=11)
+    drawing.suptitle(title, fontsize=11, parse_math=False)
     return _save(drawing, path)
 
 

@@ -57,6 +57,12 @@ def test_forces_and_deviations_of_zero_are_drawn_without_a_warning(tmp_path):
     assert plot_force(log, tmp_path / "force.png", "moments of an arm of two joints").exists()
 
 
+def test_a_title_with_a_name_of_a_file_is_no_formula(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
+    log = measured(moving(2.0))
+    assert plot_force(log, tmp_path / "force.png", "run $1^$ of two").exists()
+
+
 def test_the_picture_shows_the_whole_of_a_short_contact(tmp_path, monkeypatch):
     """Its axes leave single outliers of a singular pose out, but no contact that is clear of its deviation."""
     n, drawn = 5000, []

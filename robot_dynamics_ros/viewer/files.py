@@ -27,8 +27,8 @@ def write_rrd(log: Log, robot: RobotFile, file: Path) -> Path:
     """A log with its estimates as an .rrd file, RATE pictures per second of the log's time."""
     stream = open_stream(file)
     scene, sample = Scene(stream, robot), Sample(log.joint_names)
-    stream.send_blueprint(force_views(robot.name, scene.reach, (int(log.stamp_ns[0]), int(log.stamp_ns[-1]))))
-    seconds = log.time
+    stream.send_blueprint(force_views(robot.name, scene.reach, (int(log.stamp_ns.min()), int(log.stamp_ns.max()))))
+    seconds = np.cumsum(np.maximum(np.diff(log.time, prepend=0.0), 0.0))  # also where a clock was set back
     rows = np.unique(np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / RATE)))
     for k, row in enumerate(rows):
         sample.clear()

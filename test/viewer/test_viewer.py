@@ -22,6 +22,7 @@ from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.viewer import files
 from robot_dynamics_ros.viewer.files import write_motion_rrd, write_rrd
 from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
@@ -79,6 +80,16 @@ def test_words_answer_contact_how_hard_how_sure_and_health():
 def test_the_file_holds_robot_force_and_plots(recording):
     names = "/robot/link_6/body /force/arrow /force/uncertainty /plot/friction /plot/force /event/contact /state"
     assert absent(recording, *names.split()) == []
+
+
+def test_a_log_whose_clock_was_set_back_is_shown_whole(monkeypatch):
+    stream, log = Calls(), pushed()
+    log.stamp_ns[len(log) // 2 :] -= 5_000_000_000
+    stream.send_blueprint = stream.flush = stream.disconnect = lambda *_: None
+    monkeypatch.setattr(files, "open_stream", lambda file: stream)
+    write_rrd(log, UR5E, None)
+    shown = {round(now["timestamp"], 3) for now, entity, _ in stream.logged if entity == "robot/link_6"}
+    assert len(shown) > 80  # of 3 s at 30 Hz
 
 
 class Calls:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -18,9 +19,12 @@ class MujocoFriction:
     """Passive torque -f(q, qd, gravity torque) [Nm] of the file's law on the joints of its names, once per time step.
 
     Temperature is that of reference. One arm per process: MuJoCo has one callback for all models.
+    Raises CapabilityError for a robot without friction.
     """
 
     def __init__(self, robot: RobotFile) -> None:
+        if robot.friction is None:
+            raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
         self._stage, self._body = FrictionStage.of(robot), RobotModel(robot.chain(), robot.joint_names)
         self._names, self._out, self._std = robot.joint_names, np.zeros(robot.n_joints), np.zeros(robot.n_joints)
         self._stamp, self._time, self._places = 0, -1.0, (np.zeros(0, int),) * 2

@@ -7,6 +7,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLOW
@@ -47,6 +48,11 @@ def test_memory_has_an_effect_at_reversals_only():
     fast = abs(record.qd[1000:4000, 0]) > 0.4
     assert difference.max() > 2.0
     assert difference[fast].max() < 0.6  # fc1 load^2 of egms is 0.4
+
+
+def test_a_robot_without_friction_has_none_in_mujoco():
+    with pytest.raises(CapabilityError, match="friction is null"):
+        MujocoFriction(load_robot("ur5e").with_updates({"friction": None, "hysteresis": None}))
 
 
 def test_at_rest_memory_knows_the_friction_and_says_how_well():

@@ -83,9 +83,9 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
 
 
 def _load(log: Log) -> np.ndarray:
-    moving = np.abs(log.qd) > SLIDING
-    squares = np.where(moving & np.isfinite(log.model_torque), log.model_torque**2, 0.0).sum(axis=0)
-    return np.sqrt(squares / np.maximum(moving.sum(axis=0), 1))
+    known = (np.abs(log.qd) > SLIDING) & np.isfinite(log.model_torque)
+    squares = np.where(known, log.model_torque**2, 0.0).sum(axis=0)
+    return np.sqrt(squares / np.where(known.any(axis=0), known.sum(axis=0), ABSENT))
 
 
 def medians(values: np.ndarray) -> np.ndarray:

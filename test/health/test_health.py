@@ -13,11 +13,12 @@ from force_bench import UR5E, measured, moving
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
-from robot_dynamics_ros.health.measure import Measurement, measure, warming
+from robot_dynamics_ros.health.measure import Measurement, _load, measure, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page
 from robot_dynamics_ros.health.trend import MONTH, trend_of
 from robot_dynamics_ros.learning.changes import _gain
 from robot_dynamics_ros.robot_file import save_robot
+from robot_dynamics_ros.signals import Log
 
 START = 1_750_000_000
 
@@ -94,6 +95,19 @@ def test_a_recording_at_rest_is_left_out_by_name(tmp_path):
     bag = write_bag(log, tmp_path / "rest", topics=["joint_states"])
     with pytest.raises(Exception, match="no recording can be used"):
         robot_dynamics("health", bag, "-r", "ur5e", "--out", tmp_path / "o", catch_exceptions=False)
+
+
+def test_the_load_is_that_of_the_motion_and_unknown_without_one(tmp_path):
+    """Of a joint that stands it would be 0, to which the friction of other recordings was corrected."""
+    log = recording(0, 0.0, 0)
+    log.q[:, 1], log.qd[:, 1] = log.q[0, 1], 0.0
+    found = measure(write_bag(log, tmp_path / "run", topics=["joint_states"]), UR5E)
+    assert np.isnan(found.load[1]) and np.isfinite(np.delete(found.load, 1)).all()
+
+
+def test_rows_without_an_estimate_are_no_load():
+    torque = np.array([[np.nan], [3.0], [3.0], [np.nan]])
+    assert _load(Log(("a",), np.arange(4), {"qd": np.ones((4, 1)), "model_torque": torque})) == [3.0]
 
 
 def told(time, *levels):

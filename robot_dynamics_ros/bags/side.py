@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class _SideTopics:
     prefix: str
     aliases: dict[str, str]
     use_header: bool
+    ages: dict[str, np.ndarray] = field(default_factory=dict)  # of what a signal has in each row [ns]
 
     def add_all(self, main: str) -> None:
         for topic in TOPICS.values():
@@ -62,9 +63,10 @@ class _SideTopics:
         others = {place for place in others if place + "joint_states" not in self.topics}  # another robot's namespace
         return self.topics[others.pop() + name] if len(others) == 1 else None
 
-    def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the log with a valid side message, and the index of that message. A payload, and messages without
-        stamps, count from their arrival; the clock of arrivals may be another one than that of headers.
+    def _held(self, place: str, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the log with a valid side message that is newer than those of other groups at the same place, and the
+        index of that message. A payload, and messages without stamps, count from their arrival; the clock of arrivals
+        may be another one than that of headers.
         """
         stamp, now = raw.stamps()[group.rows], self.log.receive_ns
         if now is None or (self.use_header and group.stamp_ns.any() and raw.type not in (ARRAY, INERTIA)):
@@ -74,7 +76,9 @@ class _SideTopics:
         index = order[np.maximum(at, 0)]
         period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
         age = now - stamp[index]
-        valid = (at >= 0) & (age <= max(MAX_AGE * period, 1))
+        before = self.ages.setdefault(place, np.full(len(now), np.iinfo(np.int64).max))
+        valid = (at >= 0) & (age <= max(MAX_AGE * period, 1)) & (age <= before)
+        before[valid] = age[valid]
         return np.flatnonzero(valid), index[valid]
 
     def _columns(self, group: Group, signal: str) -> list[int] | slice:
@@ -83,23 +87,25 @@ class _SideTopics:
         return slice(None)
 
     def _add_group(self, topic: Topic, group: Group, raw: RawTopic) -> None:
-        rows, index = self._held(group, raw)
-        for field, signal in topic.fields.items():
-            values = group.fields[field]
+        for name, signal in topic.fields.items():
+            values = group.fields[name]
             try:
                 columns = self._columns(group, signal)
             except DataError:
                 return  # other joints
-            if values.shape[1] == (len(group.names) or width(signal, self.log.n_joints)) and len(rows):
+            if values.shape[1] != (len(group.names) or width(signal, self.log.n_joints)):
+                continue
+            rows, index = self._held(signal, group, raw)
+            if len(rows):
                 self.log.allocate(signal)[rows] = values[index][:, columns]
 
     def _add_per_joint(self, topic: Topic) -> None:
         for column, joint in enumerate(self.log.joint_names):
-            for spelled in {joint} | {alias for alias, name in self.aliases.items() if name == joint}:
+            for spelled in dict.fromkeys((joint, *(alias for alias, name in self.aliases.items() if name == joint))):
                 raw = self._stored(of_joint(topic.name, spelled), topic)
                 if raw is None:
                     continue
                 for group in raw.decoded()[0]:
-                    rows, index = self._held(group, raw)
-                    for field, signal in topic.fields.items():
-                        self.log.allocate(signal)[rows, column] = group.fields[field][index, 0]
+                    rows, index = self._held(f"{topic.name}/{joint}", group, raw)
+                    for name, signal in topic.fields.items():
+                        self.log.allocate(signal)[rows, column] = group.fields[name][index, 0]

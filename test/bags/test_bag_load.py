@@ -205,6 +205,16 @@ def test_other_topics_that_are_not_stamped_are_placed_by_arrival(tmp_path):
     np.testing.assert_array_equal(log.current, effort)
 
 
+def test_of_other_topics_whose_joints_change_order_each_row_has_the_latest(tmp_path):
+    """What the messages of one order said last was kept over the first ones of the next order."""
+    stamp, q, qd, effort = rows()
+    items = messages(stamp, q, qd, effort)
+    turned = messages(stamp, *(x[:, ::-1].copy() for x in (q, qd, effort)), names=JOINTS[::-1])
+    mixed = [(turned if k // 10 % 2 else items)[k] for k in range(len(items))]
+    log, _ = load_bag(write(tmp_path / "bag", "mcap", {"/joint_states": items, "/motor_currents": mixed}))
+    np.testing.assert_array_equal(log.current, effort)
+
+
 def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_path):
     stamp, q, qd, effort = rows()
     stamp[[10, 11]] = stamp[[11, 10]]

@@ -109,7 +109,7 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
         "within_two_std": {axis: float(np.mean(inside[:, k])) for k, axis in enumerate(WRENCH_AXES)},
         "seconds": {name: float(period * (used & mask).sum()) for name, mask in masks.items()},
     }
-    if log.contact is not None:
+    if log.has("contact"):
         reported = log.contact[:, -1] > 0.5
         result["contact_detected"] = float(np.mean(reported[used & contact])) if (used & contact).any() else None
         result["false_contact"] = float(np.mean(reported[used & ~contact])) if (used & ~contact).any() else None

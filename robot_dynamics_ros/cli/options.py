@@ -196,7 +196,7 @@ class Finite:
 
 def joint_index(robot: RobotFile, name: str, option: str) -> int:
     """Index from 0 of a joint given by name, alias or number from 1. Raises ConfigError."""
-    if name.isdigit() and 1 <= int(name) <= robot.n_joints:
+    if name.isdecimal() and 1 <= int(name) <= robot.n_joints:
         return int(name) - 1
     if name not in robot.joint_aliases:
         raise ConfigError(option, "", f"{name!r} is none of {', '.join(robot.joint_names)}")

@@ -97,6 +97,14 @@ def test_without_a_wrench_there_is_no_summary():
         force_errors(log, truth)
 
 
+def test_without_contact_in_the_recording_nothing_is_said_of_it():
+    log, truth = made_up()
+    log.contact = None
+    found = force_errors(log, truth)
+    assert not {"contact_detected", "false_contact"} & set(found)
+    assert len(judged(found | {"bag": "b", "model": "m"})["verdict"]) == 2
+
+
 @pytest.mark.parametrize(("error", "same", "near"), [(0.0, 1.0, 1.0), (0.9, 0.0, 1.0), (1.1, 0.0, 0.0)])
 def test_live_and_replayed_forces_are_compared_with_their_deviation(error, same, near):
     found = agreement(made_up()[0], made_up(error)[0])

@@ -251,6 +251,7 @@ def test_a_motion_is_designed_rehearsed_and_identified(tmp_path):
     [
         (["--start=1,2"], "6 numbers"),
         (["--joint", "elbow"], "none of"),
+        (["--joint", "²"], "none of"),
         (["--start=0,-1,1,-1,-1,0", "--count", "8"], "madsen needs 55"),
         (["--start=9,0,0,0,0,0"], "choose another start"),
         (["--duration", "5"], "--duration: is no option of velocity-steps"),

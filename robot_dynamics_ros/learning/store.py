@@ -172,7 +172,7 @@ class Store:
             return []
         try:
             return [_entry(item) for item in json.loads(path.read_text(encoding="utf-8"))]
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
             raise DataError(f"{path}: cannot be read ({error}); remove it to begin a new history") from None
 
     def note(self, what: str, text: str, **more: Any) -> None:
@@ -194,8 +194,9 @@ class Store:
 
 
 def _entry(item: Any) -> dict[str, Any]:
-    """An entry of the history with its texts. Raises TypeError, KeyError, ValueError."""
+    """An entry of the history with its texts and time. Raises TypeError, KeyError, ValueError, OverflowError."""
     found = dict(item)
+    datetime.fromtimestamp(found.get("time", 0.0), timezone.utc)  # raises where it is none
     texts = [found["date"], found["what"], found["text"], *(found["seen"] if found["what"] == "version" else ())]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("an entry without date, what and text")

@@ -89,7 +89,11 @@ def test_a_kept_posterior_that_cannot_be_one_is_computed_again(prior, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", "{broken", '{"a": 1}', "[1]", '[{"what": "version"}]', '[{"what": 1, "text": 2}]', "3"]
+    "text",
+    [
+        *("{}", "{broken", '{"a": 1}', "[1]", '[{"what": "version"}]', '[{"what": 1, "text": 2}]', "3"),
+        *(f'[{{"date": "", "what": "held", "text": "", "time": {time}}}]' for time in ('"noon"', "null", "1e300")),
+    ],
 )
 def test_a_history_of_another_form_is_one_line(tmp_path, text):
     store = Store(tmp_path, load_robot("ur5e"))

@@ -71,7 +71,8 @@ class CollisionDetector:
         """Begin [s] and largest distance of every collision of a log after its first SETTLED seconds."""
         distance = self.distance(log)
         hit = self.collided(log, distance) & (log.time - log.time[0] >= SETTLED)
-        return [{"begin": float(log.time[a]), "distance": float(np.nanmax(distance[a:b]))} for a, b in runs(hit)]
+        found = runs(hit, log.time)
+        return [{"begin": float(log.time[a]), "distance": float(np.nanmax(distance[a:b]))} for a, b in found]
 
 
 def _settled(log: Log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,9 +89,10 @@ def fast_changes(log: Log) -> np.ndarray:
     torque = log.drive_torque - log.model_torque - np.nan_to_num(log.friction_torque)
     known = np.isfinite(torque + log.external_joint_torque).all(axis=1)
     out, fast, slow = np.full_like(torque, np.nan), torque[0], torque[0]
-    shares = 1.0 - np.exp(np.outer(np.diff(log.time, prepend=log.time[0]), (-FAST, -SLOW)))
+    steps = np.diff(log.time, prepend=log.time[0])
+    shares = 1.0 - np.exp(np.outer(np.maximum(steps, 0.0), (-FAST, -SLOW)))
     for k in np.flatnonzero(known):
-        if k == 0 or not known[k - 1]:
+        if k == 0 or not known[k - 1] or steps[k] < 0:  # a clock that was set back
             fast = slow = torque[k]
         a, b = shares[k]
         fast = fast + a * (torque[k] - fast)

@@ -105,9 +105,10 @@ def detection(s: Series, level: float) -> dict[str, float]:
 
 
 def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
-    """Rows (N,) at or within `after` [s] behind a True one."""
+    """Rows (N,) at or within `after` [s] behind a True one, up to where the clock goes back."""
     last = last_true(mask)
-    return mask[last] & (time - time[last] <= after)
+    since = time - time[last]
+    return mask[last] & (since >= 0) & (since <= after)
 
 
 def rms(values: np.ndarray) -> np.ndarray:

@@ -11,12 +11,13 @@ GAP = 1.0  # s without a sample
 
 def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, int]]:
     """First row and row after the last of every stretch of True in mask (N,); a gap of GAP seconds between stamps (N,)
-    ends one, too.
+    ends one, too, and a clock that goes back.
     """
     cut = np.zeros(len(mask) + 1, bool)
     cut[[0, -1]] = True
     if stamps is not None:
-        cut[1:-1] = np.diff(stamps) > GAP
+        step = np.diff(stamps)
+        cut[1:-1] = (step > GAP) | (step < 0)
     before, after = np.concatenate([[False], mask]), np.concatenate([mask, [False]])
     begins, ends = np.flatnonzero(after & (cut | ~before)), np.flatnonzero(before & (cut | ~after))
     return list(zip(begins.tolist(), ends.tolist(), strict=True))

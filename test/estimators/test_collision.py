@@ -57,6 +57,15 @@ def test_closed_brakes_are_no_collision_and_hide_none():
     assert detector.threshold == pytest.approx(CollisionDetector.fitted([quiet], 600.0).threshold, rel=0.1)
 
 
+def test_a_clock_that_is_set_back_hides_no_collision_and_makes_none():
+    detector, log = CollisionDetector.fitted([free(0)]), free(5, 20.0)
+    log.stamp_ns[len(log) // 2 :] -= 9_000_000_000
+    log.drive_torque[4000:4010, 1] += 6.0
+    log.drive_torque[8000:8010, 1] += 6.0
+    assert [found["begin"] for found in detector.collisions(log)] == pytest.approx([8.0, 7.0], abs=0.01)
+    assert detector.collided(log).sum() < 0.3 * RATE
+
+
 def test_a_robot_whose_friction_is_not_taken_off_has_collisions_too():
     """As behind joint torque sensors before `identify`."""
     quiet, log = free(0), free(5, 20.0)

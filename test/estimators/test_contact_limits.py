@@ -34,6 +34,15 @@ def test_samples_without_an_estimate_do_not_end_a_contact():
     ]
 
 
+def test_a_clock_that_is_set_back_ends_a_contact():
+    time, n = np.concatenate([np.arange(0, 2.0, 0.01), np.arange(0, 2.0, 0.01)]), 400
+    flags, force = np.zeros((n, 7)), np.full((n, 6), 20.0)
+    flags[150:250, -1] = 1.0
+    signals = {"external_wrench": force, "external_wrench_std": np.ones((n, 6)), "contact": flags}
+    found = contact_peaks(log_at(time, signals, tuple("abcdef")))
+    assert [(peak.begin, round(peak.seconds, 2)) for peak in found] == [(1.5, 0.5), (0.0, 0.5)]
+
+
 def test_a_transient_contact_may_be_twice_as_strong_but_at_the_head():
     for region, (force, _) in LIMITS.items():
         assert region not in ContactPeak(0.0, 2.0, force - 2.1, 1.0).exceeded()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,12 @@ MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into
 LARGEST_ANGLE = 7.0  # rad of an origin, a little more than a turn
 FARTHEST = 20.0  # m from one joint to the next, as in a robot file
 LARGEST = 1e9  # m, kg, kg m2: larger numbers are refused: their products overflow
-# numbers of a URDF that the dynamics use: element -> attributes
+# numbers of a URDF that the dynamics use: element -> attribute -> how many
 NUMBERS = {
-    "mass": ("value",),
-    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
-    "origin": ("xyz", "rpy"),
-    "axis": ("xyz",),
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
 }
 # Pinocchio's order m mx my mz Ixx Ixy Iyy Ixz Iyz Izz -> XX XY XZ YY YZ ZZ mX mY mZ m
 FROM_PINOCCHIO = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
@@ -134,15 +135,16 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
     for owner in [*robot.findall("link"), *robot.findall("joint")]:
         place = owner.find("inertial") if owner.tag == "link" else owner
         for element in place.iter() if place is not None else ():
-            for attribute in NUMBERS.get(element.tag, ()):
+            for attribute, count in NUMBERS.get(element.tag, {}).items():
                 text = element.get(attribute)
-                if text is not None and not _numeric(text):
-                    message = f"{element.tag} {attribute} = {text[:80]!r} is not a finite number up to {LARGEST:g}"
+                if text is not None and not _numeric(text, count):
+                    what = f"{count} finite numbers" if count > 1 else "a finite number"
+                    message = f"{element.tag} {attribute} = {text[:80]!r} is not {what} up to {LARGEST:g}"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
                 if attribute == "rpy" and text and max(abs(float(word)) for word in text.split()) > LARGEST_ANGLE:
                     message = f"origin rpy = {text!r} is more than a turn: degrees? A URDF has rad"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
-                if element.tag == "mass" and text is not None and float(text.split()[0]) < 0:
+                if element.tag == "mass" and text is not None and float(text) < 0:
                     raise ConfigError(str(path), f"link {owner.get('name')}", f"mass {text} kg is negative")
     for link in robot.findall("link"):
         inertial = link.find("inertial")
@@ -157,16 +159,18 @@ def _check_limits(path: Path, robot: ElementTree.Element) -> None:
         limit = joint.find("limit")
         if limit is None and joint.get("type") not in ("revolute", "prismatic"):
             continue
-        try:
-            _ = [float("" if limit is None else limit.get(name, "")) for name in ("effort", "velocity")]
-        except ValueError:
-            text = "needs a <limit> with lower, upper, effort and velocity: numbers"
-            raise ConfigError(str(path), f"joint {joint.get('name')}", text) from None
+        given = {} if limit is None else {"lower": "0", "upper": "0", **limit.attrib}
+        ends = (given.get(name, "") for name in ("lower", "upper", "effort", "velocity"))
+        numbers = all(_numeric(text, 1, sys.float_info.max) for text in ends)
+        if not numbers or min(float(given["effort"]), float(given["velocity"])) < 0:
+            text = "needs a <limit> with lower, upper, effort and velocity: finite numbers, the last two at least 0"
+            raise ConfigError(str(path), f"joint {joint.get('name')}", text)
 
 
-def _numeric(text: str) -> bool:
+def _numeric(text: str, count: int, most: float = LARGEST) -> bool:
+    """Whether a text is so many numbers; Python takes 1_0 for one, too."""
     try:
-        return all(abs(float(word)) <= LARGEST for word in text.split()) and bool(text.split())
+        return [abs(float(word)) <= most for word in text.split()] == [True] * count and "_" not in text
     except ValueError:
         return False
 
@@ -235,7 +239,7 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
             raise ConfigError(str(path), f"joint {name}", message)
         axis = joint.find("axis")
         words = [float(word) for word in axis.get("xyz", "1 0 0").split()] if axis is not None else [1.0, 0.0, 0.0]
-        if len(words) != 3 or not math.hypot(*words) > 1e-9:
+        if not math.hypot(*words) > 1e-9:
             raise ConfigError(str(path), f"joint {name}", "axis must be three numbers of which one is not zero")
         if joint.find("mimic") is not None:
             text = f"mimics another joint; only independent joints are supported: --tip LINK {BEFORE}"

@@ -145,6 +145,10 @@ WRONG = {
     "negative mass": (robot(MASSLESS.replace("two", "-2")), "link a: mass -2 kg is negative"),
     "no limit": (robot(re.sub("<limit.*?/>", "", GOOD)), "joint j0: needs a <limit>"),
     "limit": (robot(GOOD.replace('effort="9"', 'effort="x"')), "joint j0: needs a <limit>"),
+    "open limit": (robot(GOOD.replace('lower="-3"', 'lower="-inf"')), "joint j0: needs a <limit>.*finite"),
+    "limit below zero": (robot(GOOD.replace('velocity="9"', 'velocity="-9"')), "joint j0: needs a <limit>.*at least 0"),
+    "two of three": (robot(GOOD.replace("0.4 0.5 0.6", "0.4 0.5")), "joint f0: origin rpy = '0.4 0.5' is not 3 finite"),
+    "two masses": (robot(MASSLESS.replace("two", "1 2")), "link a: mass value = '1 2' is not a finite number"),
     "nameless link": (robot(GOOD + "<link/>"), "a link has no name"),
     "nameless joint": (robot(GOOD + joint("", "fixed", "l1", "l0")), "a joint has no name"),
     "no mass": (robot(re.sub("<mass.*?/>", "", GOOD)), "link l0: its <inertial> needs a <mass> and an <inertia>"),
@@ -161,7 +165,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_urdf_is_one_clear_line(tmp_path, case):
+def test_a_wrong_urdf_is_one_clear_line(tmp_path, case, capfd):
     text, message = WRONG[case]
     path = tmp_path / "arm.urdf"
     path.write_text(text, encoding="utf-8")
@@ -169,6 +173,7 @@ def test_a_wrong_urdf_is_one_clear_line(tmp_path, case):
         RobotModel.from_urdf(path)
     assert "\n" not in str(error.value)
     assert "arm.urdf" in str(error.value)
+    assert capfd.readouterr() == ("", "")  # the parser writes lines of its own
 
 
 def test_a_missing_file_and_an_unknown_tip_are_named(tmp_path):

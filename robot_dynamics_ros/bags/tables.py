@@ -191,8 +191,10 @@ def _columns(arrays: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]
     numeric = {k: a for k, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in "fiu" and a.size}
     if not numeric:
         return {}
-    lengths = Counter(len(a) for a in numeric.values() if a.ndim == 1 and len(a) > 1)
-    rows = lengths.most_common(1)[0][0] if lengths else max(max(a.shape) for a in numeric.values())
+    # features that are wider than joints say nothing of the rows
+    lengths = Counter(max(a.shape) for a in numeric.values() if a.ndim == 1 or min(a.shape) <= MAX_WIDTH)
+    lengths.pop(1, None)
+    rows = max(lengths, key=lambda n: (lengths[n], n), default=1)
     columns: dict[str, np.ndarray] = {}
     for name, a in numeric.items():
         if a.ndim == 2 and a.shape[0] != rows and a.shape[1] == rows:

@@ -129,6 +129,15 @@ def test_arrays_of_npz(tmp_path, turned):
     assert_holds(log, q=q, effort=tau)
 
 
+def test_arrays_with_a_number_per_joint_are_no_columns(tmp_path):
+    """Gains and limits beside a record, more of them than columns."""
+    t, q, qd, tau = motion(6)
+    gains = {name: np.arange(6.0) for name in ("kp", "kd", "lower", "upper")}
+    np.savez(tmp_path / "run.npz", **gains, time=t, q=q, dq=qd, tau=tau)
+    log, _ = load_bag(tmp_path / "run.npz", load_robot("ur5e"))
+    assert_holds(log, q=q, effort=tau)
+
+
 def test_groups_of_hdf5(tmp_path):
     h5py = pytest.importorskip("h5py")
     t, q, qd, tau = motion(4)

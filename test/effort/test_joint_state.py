@@ -271,3 +271,9 @@ def test_noise_delay_and_jitter_of_an_honest_driver_are_no_finding(turns, rate, 
     stamps = t + rng.uniform(0, 0.3 / rate, len(t))
     found = findings(UR5E, stamps, q + 1e-4 * rng.normal(size=q.shape), qd, rng.normal(0, 5, q.shape))
     assert not any(found.values()), found
+
+
+def test_two_samples_are_few_and_not_an_error_of_ours(tmp_path):
+    bag = write_bag(usual()[:2], tmp_path / "two", topics=["joint_states"])
+    with pytest.raises(DataError, match="usable samples"):
+        replay([bag], UR5E)

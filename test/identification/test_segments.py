@@ -101,8 +101,9 @@ def test_one_direction_leaves_values_without_partner():
     assert s.paired == 0 and len(s.data) and np.all(s.data.v > 0)
 
 
-def test_no_constant_velocity_is_refused_with_what_to_record():
-    t = np.arange(0, 10, 1 / RATE)
+@pytest.mark.parametrize("count", [20, 100, 101, 5000])
+def test_no_constant_velocity_is_refused_with_what_to_record(count):
+    t = np.arange(count) / RATE
     with pytest.raises(DataError, match="velocity-steps"):
         measured_sliding(record(np.sin(2 * t), 2 * np.cos(2 * t)))
 

@@ -174,7 +174,7 @@ def duty_runs(record: JointRecord) -> list[DutyRun]:
 
 def _near_gap(record: JointRecord, reach: int) -> np.ndarray:
     gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > 10e9 * record.period
-    near = np.convolve(gap, np.ones(2 * reach + 1), mode="same") > 0
+    near = np.convolve(gap, np.ones(2 * reach + 1), mode="same")[: len(gap)] > 0  # of few samples all are
     near[:reach] = near[len(near) - reach :] = True
     return near
 

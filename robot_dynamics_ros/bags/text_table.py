@@ -30,7 +30,7 @@ def text_columns(path: Path) -> dict[str, np.ndarray]:
     neither numbers nor times are left out, an empty cell is NaN. Raises DataError for a file beyond the bounds, or
     without numbers.
     """
-    lines = [line for line in _text(path).splitlines() if line.strip()]
+    lines = [line for line in _text(path).replace("\r", "\n").split("\n") if line.strip()]  # splitlines takes \x85, too
     plain = [k for k, line in enumerate(lines) if line[0] not in "#%"]
     if not plain:
         return {}

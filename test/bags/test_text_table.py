@@ -95,6 +95,13 @@ def test_texts_of_other_encodings(tmp_path, encoding):
     np.testing.assert_allclose(load_bag(path)[0].q, np.radians(q), atol=1e-9)
 
 
+def test_a_character_of_windows_in_a_name_ends_no_line(tmp_path):
+    t, q, qd, tau = motion(3)
+    file = write_csv(tmp_path / "run.csv", {"t": t, "q{}": q, "qd{}": qd, "tau{}": tau})
+    file.write_bytes(file.read_bytes().replace(b"tau", b"tau \x85 ", 1))
+    assert_holds(load_bag(file)[0], q=q, effort=tau)
+
+
 def test_a_line_of_units_counts(tmp_path):
     t, q, qd, tau = motion(2)
     path = write_csv(tmp_path / "run.csv", {"time": 1e3 * t, "q{}": q, "qd{}": qd, "tau{}": 1e3 * tau})

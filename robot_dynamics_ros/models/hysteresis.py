@@ -46,16 +46,22 @@ def _optional_rows(robot: RobotFile, name: str) -> np.ndarray | None:
 
 
 def elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
-    """Spans D and stiffnesses k (n, M) of the elements of a robot file, by the spacing laws where it has none."""
+    """Spans D and stiffnesses k (n, M) of the elements of a robot file, by the spacing laws where it has none.
+
+    Raises ConfigError for one of both, or numbers of the laws that are not those of all joints.
+    """
     D, k = _optional_rows(robot, "d"), _optional_rows(robot, "k")
     if D is not None and k is not None:
         return D, k
     given = robot.hysteresis.parameters if robot.hysteresis else {}
-    laws = [
-        robot.array(f"hysteresis.parameters.{name}")[0] if name in given else default
+    laws = {
+        name: robot.array(f"hysteresis.parameters.{name}") if name in given else np.array([default])
         for name, default in (("m", DEFAULT_ELEMENTS), ("r_d", DEFAULT_R_D), ("r_k", DEFAULT_R_K))
-    ]
-    one = spacing(int(laws[0]), float(laws[1]), float(laws[2]))
+    }
+    if D is not None or k is not None or any(np.ptp(law) for law in laws.values()) or laws["m"][0] % 1:
+        text = "needs both d and k, or one number of all joints for m, a whole one, r_d and r_k"
+        raise ConfigError(robot.file, "hysteresis.parameters", text)
+    one = spacing(*(kind(law[0]) for kind, law in zip((int, float, float), laws.values(), strict=True)))
     return np.tile(one[0], (robot.n_joints, 1)), np.tile(one[1], (robot.n_joints, 1))
 
 

@@ -161,3 +161,11 @@ def test_robot_file_without_hysteresis_or_with_a_wrong_one_says_so():
     bad = with_hysteresis(b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]], fc0=6.0, fc1=0.0)
     with pytest.raises(ConfigError, match="sum k D"):
         hysteresis_from_robot(bad)
+
+
+@pytest.mark.parametrize("given", [{"d": [[0.1, 1.0]]}, {"m": [4, 4, 4, 4, 4, 3]}, {"m": 3.5}, {"r_d": 5 * [4] + [3]}])
+def test_numbers_of_the_elements_that_would_not_count_are_refused(given):
+    """They were left out: the laws had four elements, those of the first joint, or three."""
+    block = {"model": "egms", "source": "x", "parameters": {"b": 1e-3, "fc0": 6.0, "fc1": 1e-3} | given}
+    with pytest.raises(ConfigError, match="needs both d and k, or one number of all joints for m"):
+        hysteresis_from_robot(load_robot("ur5e").with_updates({"hysteresis": block}, {"x": "test"}))

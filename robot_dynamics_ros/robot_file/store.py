@@ -19,7 +19,7 @@ from robot_dynamics_ros.outputs import command_line, write_atomically
 from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
 from robot_dynamics_ros.robot_file.problems import examine, validated
 from robot_dynamics_ros.robot_file.schema import RobotFile
-from robot_dynamics_ros.robot_file.yaml_text import Loader, read_yaml
+from robot_dynamics_ros.robot_file.yaml_text import RESOLVERS, read_yaml
 
 _SHARE = Path("share/robot_dynamics_ros/config")
 TEMPLATE = "template"  # a file to copy, not a robot
@@ -140,8 +140,7 @@ def _sequence(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
 
 _Dumper.add_representer(list, _sequence)
 _Dumper.yaml_implicit_resolvers = {  # a text that this or another reader takes for a number is written in quotes
-    first: yaml.SafeDumper.yaml_implicit_resolvers.get(first, []) + entries
-    for first, entries in Loader.yaml_implicit_resolvers.items()
+    first: yaml.SafeDumper.yaml_implicit_resolvers.get(first, []) + entries for first, entries in RESOLVERS.items()
 }
 
 

@@ -16,7 +16,7 @@ MAX_BYTES = 1_000_000  # the largest shipped file has 12 kB
 MAX_DEPTH = 20
 
 
-class Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):
     """SafeLoader that reads 1e-3 and 010 as YAML 1.2 does and refuses duplicate keys, aliases and deep nesting."""
 
     depth = 0
@@ -46,17 +46,18 @@ class Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-Loader.yaml_implicit_resolvers = {
+_Loader.yaml_implicit_resolvers = {
     first: [(tag, regex) for tag, regex in entries if not tag.endswith((":timestamp", ":int", ":float"))]
     for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), list("-+0123456789"))
-Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value))  # not octal
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), list("-+0123456789"))
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value))  # not octal
 _FLOAT = (
     r"^(?:[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+"
     r"|[-+]?\.(?:inf|Inf)|\.(?:nan|NaN))$"
 )
-Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
+RESOLVERS = _Loader.yaml_implicit_resolvers  # first character -> what a plain text is read as
 
 
 def read_yaml(path: Path) -> Any:
@@ -76,7 +77,7 @@ def read_yaml(path: Path) -> Any:
 @lru_cache(maxsize=32)
 def _parsed(text: str) -> Any:
     """Content of a YAML text, kept: parsing takes most of the time of loading a robot or a plant."""
-    return yaml.load(text, Loader=Loader)  # a SafeLoader
+    return yaml.load(text, Loader=_Loader)  # a SafeLoader
 
 
 def _read_text(path: Path) -> str:

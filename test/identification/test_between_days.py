@@ -42,6 +42,17 @@ def test_two_of_three_further_days_lie_within_one_deviation(days):
     assert np.mean(inside) == pytest.approx(0.68, abs=0.05)
 
 
+def test_a_joint_that_stands_in_all_recordings_hides_the_scatter_of_no_other():
+    """It did: the deviations of all joints stayed as they were, and the report said that they contain the scatter."""
+    t, level = np.arange(300) * 0.02, np.linspace(1.0, 2.0, 50)
+    qd = np.ones((len(t), 50)) * (np.arange(50) > 0)
+    motions = [Motion(t, qd, qd, 0 * qd, day * level * qd, t == 0, 50.0) for day in (1.0, 1.5, 2.0)]
+    found = between_recordings(NO_TORQUE, motions)
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1:], found[1] * (level[1:] / level[1]) ** 2)
+    assert found[1] > 0.1
+
+
 def jackknifed(A, y):
     """Covariance of least squares whose 200 rows are 20 regions, and the moves of refits without each."""
     x, parts = np.linalg.lstsq(A, y)[0], np.split(np.arange(200), 20)

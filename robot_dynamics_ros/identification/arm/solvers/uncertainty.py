@@ -107,20 +107,26 @@ def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.
     The level of a recording is the robust mean of what the model leaves of the effort along the motion, r sign(v),
     where the joint moves; the scatter of a level within its recording is taken off.
     """
+    rest = [(motion.effort - model.predict(motion)) * np.sign(motion.qd) for motion in motions]
+    slides = [np.where(np.abs(m.qd) > SLIDING, own, np.nan) for m, own in zip(motions, rest, strict=True)]
+    return np.array([_of_levels([own[:, j] for own in slides]) for j in range(model.rigid.n)])
+
+
+def _of_levels(slides: Sequence[np.ndarray]) -> float:
+    """The same of one joint's residuals (N,) [Nm] along the motion of every recording, NaN where it does not slide; 0
+    where fewer than two recordings show a level.
+    """
     levels, noise = [], []
-    for motion in motions:
-        rest = (motion.effort - model.predict(motion)) * np.sign(motion.qd)
-        rest = np.where(np.abs(motion.qd) > SLIDING, rest, np.nan)
-        blocks = [np.nanmedian(part, axis=0) for part in np.array_split(rest, BLOCKS) if np.isfinite(part).any(0).all()]
-        if len(blocks) < 2:
-            continue
-        levels.append(np.mean(blocks, axis=0))
-        noise.append(np.var(blocks, axis=0, ddof=1) / len(blocks))
+    for rest in slides:
+        blocks = [np.nanmedian(part) for part in np.array_split(rest, BLOCKS) if np.isfinite(part).any()]
+        if len(blocks) >= 2:
+            levels.append(np.mean(blocks))
+            noise.append(np.var(blocks, ddof=1) / len(blocks))
     R = len(levels)
     if R < 2:
-        return np.zeros(model.rigid.n)
-    scatter = np.var(levels, axis=0, ddof=1) - np.mean(noise, axis=0)
-    return np.asarray(np.maximum(scatter, 0.0) * (1 + 1 / R) * student_t.ppf(norm.cdf(1.0), R - 1) ** 2)
+        return 0.0
+    scatter = max(float(np.var(levels, ddof=1) - np.mean(noise)), 0.0)
+    return scatter * (1 + 1 / R) * float(student_t.ppf(norm.cdf(1.0), R - 1)) ** 2
 
 
 def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:

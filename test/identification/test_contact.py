@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from synthetic import MODEL, TRUTH, UR5E, synthetic_log
 
 from robot_dynamics_ros.identification.arm import identify as module
-from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches
+from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches, looked_at
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.parameters import far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification
@@ -128,6 +128,24 @@ def test_errors_in_poses_that_hardly_show_a_force_are_no_contact(seed, force, fo
     live = SimpleNamespace(predict=predict, rigid=SimpleNamespace(robot=UR5E, model=MODEL), phi=None)
     stretches = contact_stretches(live, UR5E, [rec], np.zeros(6))
     assert bool(stretches) == found and all(s.end < 12.0 for s in stretches)
+
+
+def test_a_contact_at_the_end_of_a_recording_says_nothing_of_the_next_one():
+    """Its arm stands for the first 12 s, which were left out as contact, and after the other one they were not."""
+    first, second = (synthetic_log(UR5E, TRUTH, seed, 40.0) for seed in (1, 2))
+    still = second.time < 12.0
+    second.q[still], second.qd[still] = second.q[still][-1], 0.0
+    pair = [recording(first, "first"), recording(second, "second")]
+    pressed = [piece.t[-1] - 8.0 for piece in pair[0].pieces]
+
+    def predict(motion):
+        touches = (motion.t > pressed[0]) & np.allclose(motion.q[0], looked[0])
+        return motion.effort + MODEL.jacobian(motion.q)[:, 2] * 40.0 * touches[:, None]
+
+    live = SimpleNamespace(predict=predict, rigid=SimpleNamespace(robot=UR5E, model=MODEL), phi=None)
+    looked = [motion.q[0] for _, motion in looked_at(pair[:1])]
+    stretches = contact_stretches(live, UR5E, pair, np.zeros(6))
+    assert {s.name for s in stretches} == {"first"}
 
 
 def test_a_tilted_base_that_pushes_hide_is_found_without_them():

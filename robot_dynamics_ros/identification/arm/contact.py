@@ -123,7 +123,7 @@ def _force(J: np.ndarray, residual: np.ndarray, use: np.ndarray, expected: float
 
 def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stretch]:
     """The rows whose force, with its deviation (N, 2, 3), differs from that of most by more than such a deviation
-    explains; where no joint slides it lasts. weight [N]: of the arm.
+    explains; where no joint slides it lasts, but not into the next recording. weight [N]: of the arm.
     """
     force, deviation = forces[:, 0], forces[:, 1]
     known = np.isfinite(force[:, 0])
@@ -133,7 +133,8 @@ def _other(rows: list[Stretch], forces: np.ndarray, weight: float) -> list[Stret
     scatter = SCATTER * np.median((away / deviation).max(axis=1)[known])
     most = np.fmax(MOST * weight, deviation)
     other = (away > np.clip(scatter * deviation, LEAST * weight, most)).any(axis=1)
-    return [row for row, own in zip(rows, other[last_true(known)], strict=True) if own]
+    names, last = np.array([row.name for row in rows]), last_true(known)
+    return [row for row, own in zip(rows, other[last] & (names[last] == names), strict=True) if own]
 
 
 def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:

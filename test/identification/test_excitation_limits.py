@@ -173,6 +173,19 @@ def test_joint_torque_is_kept_with_friction_and_rotors():
         assert (np.abs(torque) <= (1 + TOLERANCE) * limits.torque).all()
 
 
+@pytest.mark.parametrize("share", [0.95, 1.05])
+def test_a_tour_that_needs_more_than_the_search_may_use_of_a_torque_is_judged_by_the_limit(share):
+    """Every try took 0.9 to 1.0 of it: nothing was broken, and the refusal of nothing was an IndexError."""
+    free = design_points(UR5E, replace(Limits.of(UR5E), torque=np.full(6, 1e4)), rate=50.0, tries=1)
+    torque = Criteria(UR5E, Limits.of(UR5E)).load.torque(free.q, free.qd, free.qdd)
+    limits = replace(Limits.of(UR5E), torque=np.abs(torque).max(axis=0) / share)
+    if share < 1.0:
+        np.testing.assert_array_equal(design_points(UR5E, limits, rate=50.0, tries=1).q, free.q)
+    else:
+        with pytest.raises(DataError, match="joint torque is exceeded by 5 %"):
+            design_points(UR5E, limits, rate=50.0, tries=1)
+
+
 @pytest.mark.parametrize("rate", [125.0, 50.0])
 def test_points_are_met_at_any_rate(rate):
     """Written with its velocities, a tour of trapezoids keeps its acceleration between the points, too."""

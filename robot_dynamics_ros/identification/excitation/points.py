@@ -49,9 +49,9 @@ def design_points(
         if not nearest[1] or violation < nearest[0]:
             nearest = (violation, (t, *motion))
         progress(k + 1, tries, f"cond {best[0]:.0f}" if best else "")
-    if best is None:
-        raise refusal(_broken(criteria, nearest[1][0], nearest[1][1:]))
-    t, q, qd, qdd = best[1]
+    if best is None and (left := _broken(criteria, nearest[1][0], nearest[1][1:])):
+        raise refusal(left)
+    t, q, qd, qdd = nearest[1] if best is None else best[1]  # the nearest may use more than USE of a limit
     return Excitation(t, q, qd, qdd, criteria.condition(q, qd, qdd))
 
 

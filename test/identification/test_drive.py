@@ -61,6 +61,9 @@ def test_only_sure_numbers_are_written_with_their_source(found):
     again = identified_drives(replace(found, fits=[unsure, *found.fits[1:]]))
     assert again.array("drives.torque_constant")[0] == UR5E.array("drives.torque_constant")[0]
     assert not replace(first, values=first.values | {"torque_constant": -5.0}).well_known
+    hidden = replace(found.rotor, value=np.full(6, np.nan))  # the robot file's were written as identified
+    kept = identified_drives(replace(found, rotor=hidden, inertia=UR5E.array("drives.rotor_inertia")))
+    assert kept.drives.source.get("rotor_inertia") == UR5E.drives.source.get("rotor_inertia")
 
 
 def tour(seed, slower, points):

@@ -123,6 +123,11 @@ class RotorInertia:
     r2: np.ndarray
     rmse: np.ndarray
 
+    @property
+    def well_known(self) -> np.ndarray:
+        """Joints (n,) whose inertia is positive and known to MAX_RELATIVE_STD."""
+        return np.asarray((self.value > 0) & (self.std < MAX_RELATIVE_STD * self.value))
+
 
 def rotor_inertia(robot: RobotFile, data: DriveData, inertia: np.ndarray | None = None) -> RotorInertia:
     """Motor and reducer inertia from the controller's model torque, or the fit of a given `inertia` (n,)

@@ -17,7 +17,6 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.split import set_apart
 from robot_dynamics_ros.identification.drive.fits import (
-    MAX_RELATIVE_STD,
     CurrentFit,
     DriveData,
     RotorInertia,
@@ -108,7 +107,7 @@ def _inertia(robot: RobotFile, rotor: RotorInertia | None, notes: list[str]) -> 
     known = robot.array_or("drives.rotor_inertia", 0.0)
     if rotor is None:
         return known
-    certain = (rotor.value > 0) & (rotor.std < MAX_RELATIVE_STD * rotor.value)
+    certain = rotor.well_known
     if not certain.all():
         names = ", ".join(n for n, ok in zip(robot.joint_names, certain, strict=True) if not ok)
         notes.append(f"rotor inertia of {names}: the model torque does not show it; the robot file's is kept")
@@ -202,7 +201,7 @@ def identified_drives(found: DrivesFound) -> RobotFile:
         updates["drives.torque_constant"] = np.where(np.isfinite(K), K, old)
         std = np.where(np.isfinite(K), K_std, robot.array_or("drives.torque_constant_std", np.nan))
         updates["drives.torque_constant_std"] = std if np.isfinite(std).all() and (std > 0).all() else None
-    if found.rotor is not None and (found.inertia > 0).all():
+    if found.rotor is not None and found.rotor.well_known.any() and (found.inertia > 0).all():
         updates["drives.rotor_inertia"] = found.inertia
     fields = [name.split(".")[1] for name in updates]
     if not updates:

@@ -5,7 +5,7 @@ import pytest
 from prepared import UR5E, run, steps, structure
 from synthetic import excitation
 
-from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, filtered, low_pass
+from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, Motion, filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.reports.result import summarise
 
@@ -48,6 +48,17 @@ def test_short_pieces_are_filtered(samples):
     assert smooth.shape == x.shape and np.abs(smooth - x).max() < 0.05
     both = low_pass(np.column_stack([x, x]), 4.0, 0.008, continued=True)
     np.testing.assert_allclose(both[:, 1], smooth, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "begins"), [([0, 1, 2, 3, 8, 9], [0, 4]), ([0, 1, 2, 3, 4], [0]), ([5, 6, 7, 8], [0, 2]), ([], [])]
+)
+def test_samples_of_a_motion_begin_where_a_piece_does_and_after_a_hole(rows, begins):
+    """The second piece begins at sample 7; the last sample before a hole with that in it was a piece of its own."""
+    still = np.zeros((10, 1))
+    start = np.isin(np.arange(10), [0, 7])
+    taken = Motion(np.arange(10.0), still, still, still, still, start, 1.0).take(np.array(rows, dtype=int))
+    assert np.flatnonzero(taken.start).tolist() == begins
 
 
 def test_figures_are_of_all_samples_but_half_a_period_at_the_ends():

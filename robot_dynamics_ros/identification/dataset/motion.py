@@ -92,8 +92,8 @@ class Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
         index = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)
         hole = np.concatenate([[True], np.diff(index) != 1])
-        passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
-        return replace(self._of(index), start=hole | passed)
+        part = self._of(index)
+        return replace(part, start=hole[: len(index)] | part.start)
 
     def every(self, k: int) -> Motion:
         """Every k-th sample; the pieces stay the same."""

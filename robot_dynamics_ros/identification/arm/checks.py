@@ -127,8 +127,7 @@ def check_extrapolation(found: Identification) -> list[str]:
 
 def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
     """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a)."""
-    rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
-    part = motion.take(rows)
+    part = motion.every(max(1, len(motion) // 2000))
     W = model.rigid.base_regressor(part.q, part.qd, part.qdd)
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):

@@ -152,7 +152,8 @@ def friction_between(state: Information, recordings: Sequence[Triangle], columns
     x[[columns.place(j, t) for j in range(columns.n) for t in ("tc", "tv")]] = 0.0
     share, std = common([_shares(x, recordings, columns, j) for j in range(columns.n)])
     names = [T.about["recording"] for T in recordings]
-    said, why, slope = what_they_show(share[0], std[0], names, [T.about.get("temperature") for T in recordings])
+    warm, samples = [T.about.get("temperature") for T in recordings], np.array([T.count.sum() for T in recordings])
+    said, why, slope = what_they_show(share[0], std[0], names, warm, samples)
     held = "the learned file holds a slope per joint" if np.isfinite(slope) else LEARNED
     return [*said, *([f"{why}: {held}."] if said else []), *coulomb_text(share[1], std[1], names)]
 

@@ -13,7 +13,7 @@ from synthetic import synthetic_log
 
 from robot_dynamics_ros.identification.arm import friction_differences
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_differences import compare_friction
+from robot_dynamics_ros.identification.arm.friction_differences import compare_friction, what_they_show
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.sliding_friction import CATALOGUE, viscosity_text
 
@@ -60,9 +60,18 @@ def test_the_slope_over_recorded_temperatures_is_written(monkeypatch, warmer):
     assert "the file holds that" in state.friction_differences[1]
     written = identified_robot(state)
     law, mean = written.hysteresis.parameters, T0 + 7.5 + warmer
-    assert law["viscous_slope"] == pytest.approx([SLOPE] * 6, abs=0.002)
+    assert law["viscous_slope"] == pytest.approx([SLOPE / (1 + 7.5 * SLOPE)] * 6, abs=0.001)  # of the mean friction
     factor = 1 + np.array(law["viscous_slope"]) * (mean - written.friction.reference_temperature)
     np.testing.assert_allclose(law["fv1"] * factor, static["fv"], rtol=2e-3)
+
+
+def test_the_slope_is_of_the_friction_that_the_file_holds_whichever_recording_is_the_first():
+    """It was 1.5 % per kelvin of a cold first recording, 2.1 % of a warm one."""
+    viscosity, T, std = np.array([1.0, 0.85, 0.7]), np.outer([20.0, 30.0, 40.0], np.ones(6)), np.full(3, 1e-3)
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        share = viscosity[order] / viscosity[order[0]] - 1
+        said, meaning, slope = what_they_show(share, std, ["a", "b", "c"], T[order], np.full(3, 100))
+        assert slope == pytest.approx(-0.015 / 0.85, rel=1e-9) and len(said) == 2 and " -1.8 +- " in meaning
 
 
 def test_the_file_holds_the_mean_of_a_cold_and_a_warm_recording():

@@ -30,7 +30,8 @@ def compare_friction(state: Identification) -> None:
     share, std = friction_shares(state.live, state.motions)
     names = short_names([rec.name for rec in state.training])
     warm = [temperature_of(rec) for rec in state.training]
-    said, why, slope = what_they_show(share[0], std[0], names, warm)
+    samples = np.diff(state.edges)
+    said, why, slope = what_they_show(share[0], std[0], names, warm, samples)
     coulomb = coulomb_text(share[1], std[1], names)
     if not said and not coulomb:
         return
@@ -38,7 +39,7 @@ def compare_friction(state: Identification) -> None:
         _fit_at_mean(state, share)
     held = LEARNED
     if np.isfinite(slope) and state.live.hysteresis is not None:
-        T = np.average(np.array(warm, dtype=float), axis=0, weights=np.diff(state.edges))
+        T = np.average(np.array(warm, dtype=float), axis=0, weights=samples)
         own = 1.0 + slope * (T - T.mean())  # the file has one reference temperature, the mean of the joints'
         law = state.live.hysteresis
         viscous = {name: (np.array(law[name]) / own).tolist() for name in ("fv1", "fv2", "fv0") if name in law}
@@ -99,23 +100,25 @@ def _motion(p: Piece) -> Motion:
 
 
 def what_they_show(
-    share: np.ndarray, std: np.ndarray, names: Sequence[str], temperatures: Sequence[Any]
+    share: np.ndarray, std: np.ndarray, names: Sequence[str], temperatures: Sequence[Any], samples: np.ndarray
 ) -> tuple[list[str], str, float]:
-    """Sentences about recordings whose viscosity differs from that of the first; what explains it; its slope [1/K], NaN
-    where the recorded temperatures, (n,) [deg C] or None, do not show it.
+    """Sentences about recordings whose viscosity differs from that of the first; what explains it; its slope [1/K] over
+    the viscosity in the mean of all `samples` (R,), NaN where the recorded temperatures, (n,) [deg C] or None, do not
+    show it.
     """
     clear = np.flatnonzero(clearly(share, std)).tolist()
     said = [f"{names[r]}: {viscosity_text(share[r], std[r])} than in {names[0]}." for r in clear]
     if any(T is None for T in temperatures):
         return said, "Temperatures were not recorded", np.nan
-    slope, slope_std = _slope(share, std, temperatures)
+    mean = 1 + float(np.average(share, weights=samples))  # over the first: the file holds the mean of all
+    slope, slope_std = (x / mean for x in _slope(share, std, temperatures))
     if SIGNIFICANCE * slope_std < -slope < STEEPEST:
         return said, f"It changes by {100 * slope:.2g} +- {100 * slope_std:.1g} % per recorded kelvin", slope
     return said, "Temperatures do not explain that", np.nan
 
 
 def _slope(share: np.ndarray, std: np.ndarray, temperatures: Sequence[Any]) -> tuple[float, float]:
-    """Viscous friction over temperature [1/K] and its deviation; NaN without temperatures that are APART."""
+    """Slope of viscous friction over that of the first [1/K], its deviation; NaN where temperatures are not APART."""
     T = np.mean(temperatures, axis=1)
     warmer, weight = T - T[0], 1 / std**2
     if np.ptp(T) < APART:

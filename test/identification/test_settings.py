@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from prepared import moves
+from prepared import moves, run, structure
 from synthetic import TRUTH, UR5E, log_at, sines, synthetic_log
 
+from robot_dynamics_ros.identification.arm.model import motions_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
+from robot_dynamics_ros.identification.dataset import motion
 from robot_dynamics_ros.identification.dataset.motion import (
     Motion,
     at_lower_rate,
@@ -136,3 +138,25 @@ def test_a_long_recording_is_decimated_further(minutes, rate, kept):
     t, x = np.arange(samples) / rate, np.zeros((samples, 1))
     motion = Motion(t, x, x, x, x, t == 0, rate)
     assert at_lower_rate(motion, kept_rate(samples, rate)).rate == kept
+
+
+def test_a_clock_that_is_slow_by_rounding_or_by_parts_in_ten_thousand_decimates_no_less():
+    """1 kHz of stamps in nanoseconds was 200 or, at 999.9999999 Hz, 250 Hz."""
+    t, x = np.arange(3000) * 1e-3, np.zeros((3000, 1))
+    rates = [at_lower_rate(Motion(t, x, x, x, x, t == 0, rate)).rate for rate in (1000.0, 1000.0 - 1e-9, 999.8)]
+    assert rates == pytest.approx([200.0] * 3, rel=1e-3)
+
+
+def test_recordings_of_different_length_are_solved_at_one_rate(monkeypatch):
+    """Each had a rate of its own, and all of them that of the first one, by which filters and times are counted."""
+    monkeypatch.setattr(motion, "ENOUGH", 3000)
+    runs = [run(seed, duration=duration, rate=500.0) for seed, duration in ((1, 12.0), (2, 40.0))]
+    for own in motions_of(runs, structure()):
+        assert own.rate == pytest.approx(100.0) and np.median(np.diff(own.t)) == pytest.approx(0.01)
+
+
+def test_the_longest_piece_may_be_one_in_which_the_arm_stands():
+    """To the last digit at zero: no joint had a frequency, and the largest of none was no number."""
+    rec, still = jittered(False), np.zeros((20_000, 6))
+    rec.pieces.append(Piece(np.arange(20_000) * 1e-3, still, None, still))
+    assert 0.0 < motion_frequency(rec) < 0.2

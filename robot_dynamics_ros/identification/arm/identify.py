@@ -26,7 +26,7 @@ from robot_dynamics_ros.identification.arm.friction_differences import at_one_fr
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import untouched, use_wrench
 from robot_dynamics_ros.identification.arm.load_differences import load_differences
-from robot_dynamics_ros.identification.arm.model import coupled_inertia, motion_of
+from robot_dynamics_ros.identification.arm.model import coupled_inertia, motions_of
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read_moving, read_training
@@ -248,7 +248,7 @@ def choose_structure(state: Identification) -> None:
     """
     motor = state.robot.drives.torque_side == "motor"
     state.structure = Tuner(state.training, state.rigid, motor, state.robot.drives.effort.delay).run()
-    motions = [motion_of([r], state.structure) for r in state.training]
+    motions = motions_of(state.training, state.structure)
     state.motion = stack(motions)
     state.edges = [0, *np.cumsum([len(m) for m in motions]).tolist()]
 

@@ -234,5 +234,10 @@ def coupled_inertia(model: IdentifiedModel, motion: Motion, moving: np.ndarray) 
 
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
     """Recordings filtered as a structure says, at the rate of the solution."""
-    s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))
-    return stack([at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate) for r in recordings])
+    return stack(motions_of(recordings, structure, margin))
+
+
+def motions_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> list[Motion]:
+    """The same of every recording, at one rate for all: that of the longest one."""
+    s, rate = structure, min(kept_rate(r.samples, r.rate) for r in recordings)
+    return [at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate) for r in recordings]

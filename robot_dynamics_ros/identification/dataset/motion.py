@@ -23,6 +23,7 @@ from robot_dynamics_ros.signals.speeds import MOVING
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
+ALIKE = 1.001  # ratio of two rates that clocks and rounding make of one
 MIN_FITTED = 12  # samples
 MAX_SLOW_SAMPLES = 20_000  # of a motion that shows gravity
 TOGETHER = 250_000  # values that are filtered in one call
@@ -232,7 +233,7 @@ def motion_frequency(rec: Recording) -> float:
     total = np.cumsum(power, axis=0)
     strong = total[-1] > 1e-6 * total[-1].max()
     share = total[:, strong] / total[-1, strong]
-    return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
+    return float(max(f[np.argmax(share > 0.999, axis=0)].max(initial=0.0), 2 * f[1]))  # 0: a piece that stands
 
 
 def kept_rate(samples: int, rate: float) -> float:
@@ -240,12 +241,17 @@ def kept_rate(samples: int, rate: float) -> float:
     return min(max(rate * ENOUGH / max(samples, 1), LOWEST_RATE), LOWER_RATE)
 
 
+def step_of(rate: float, lower: float) -> int:
+    """k of every k-th sample that a lower rate keeps of a rate, both [Hz]; at least 1."""
+    return max(int(ALIKE * rate / lower), 1)
+
+
 def at_lower_rate(motion: Motion, rate: float = LOWER_RATE) -> Motion:
     """Every k-th sample above a rate [Hz], the effort behind an anti-alias filter: parallel filter and decimation.
 
     The state is already far below the new band, so that only the effort needs the filter [Madsen2020 ch5 4.2].
     """
-    k = int(motion.rate // rate)
+    k = step_of(motion.rate, rate)
     if k < 2:
         return motion
     parts = []

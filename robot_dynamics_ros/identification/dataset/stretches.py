@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.dataset.motion import LOWER_RATE, Motion
+from robot_dynamics_ros.identification.dataset.motion import LOWER_RATE, Motion, step_of
 from robot_dynamics_ros.identification.dataset.recording import Recording
 
 STRETCHES = 12  # of a long recording
@@ -17,7 +17,7 @@ def sampled(recordings: Sequence[Recording], rows: int, context: float) -> list[
     """Recordings cut to evenly spaced stretches, together `rows` samples at the rate of the solution, with `context`
     [s] beside each; as they are where that would not be much shorter.
     """
-    total = sum(len(p.t) / max(int(r.rate // LOWER_RATE), 1) for r in recordings for p in r.pieces)
+    total = sum(len(p.t) / step_of(r.rate, LOWER_RATE) for r in recordings for p in r.pieces)
     if total <= rows + 2 * STRETCHES * context * LOWER_RATE:
         return list(recordings)
     return [_cut(r, rows / total, round(context * r.rate)) for r in recordings]

@@ -5,7 +5,7 @@ import pytest
 from command_line import robot_dynamics
 from force_bench import push
 from prepared import steps
-from synthetic import MODEL, TRUTH, UR5E, synthetic_log
+from synthetic import MODEL, TRUTH, UR5E, excitation, log_at, synthetic_log, torque
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -71,6 +71,20 @@ def test_work_alone_does_not_decide_against_physics():
     recognise_effort(state)
     with pytest.raises(DataError, match="tie"):
         known_wrench(state.rigid, MODEL, state.training)
+
+
+@pytest.mark.parametrize("joint", [0, 5])
+def test_a_joint_that_stands_has_no_rotor_and_no_friction_that_could_be_negative(joint):
+    """Its columns of zeros are left out: others were taken for those of its rotor and its friction, and counted."""
+    t, *motion = excitation(6, 20.0, 100.0, 1)
+    for x, value in zip(motion, (0.3, 0.0, 0.0), strict=True):
+        x[:, joint] = value
+    log = log_at(t, {"q": motion[0], "qd": motion[1], "effort": torque(UR5E, TRUTH, *motion)}, UR5E.joint_names)
+    log.measured_wrench = 1e-3 * np.random.default_rng(8).normal(size=(len(t), 6))
+    state = state_of(log)
+    recognise_effort(state)
+    turned = [rec.with_effort(lambda e: -e) for rec in state.training]
+    assert known_wrench(state.rigid, MODEL, turned, 1).negative[1] == (3, 5)
 
 
 def test_the_known_wrench_gives_back_the_free_effort():

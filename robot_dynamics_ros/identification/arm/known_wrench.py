@@ -25,6 +25,7 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.metrics import jackknife_std
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.signals.interpolation import interpolated
+from robot_dynamics_ros.signals.speeds import MOVING
 
 OFFSETS = np.arange(-0.2, 0.2001, 0.005)  # s
 PARTS = 12  # stretches of time, each left out once: the spread is the deviation of the share
@@ -175,6 +176,8 @@ def _negative(columns: list[np.ndarray], qd: np.ndarray, effort: np.ndarray) -> 
     """
     rotor = friction = 0
     for A, v, y in zip(columns, qd.T, effort.T, strict=True):
+        if not (np.abs(v) > MOVING).any():  # it shows neither, and may have no columns of its own
+            continue
         x, qdd = np.linalg.lstsq(A, y, rcond=1e-8)[0], A[:, -4]
         others = np.linalg.qr(np.delete(A, -4 % A.shape[1], axis=1))[0]
         own = np.linalg.norm(qdd - others @ (others.T @ qdd)) > OWN * np.linalg.norm(qdd)

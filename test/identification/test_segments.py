@@ -47,6 +47,28 @@ def test_every_step_gives_one_stretch_at_its_speed():
     assert all(np.ptp(np.sign(r.v[s])) == 0 for s in found)
 
 
+@pytest.mark.parametrize("samples", [2, 60, 99])
+def test_a_record_shorter_than_what_is_smoothed_has_no_stretch(samples):
+    """It was a ValueError about shapes: the window is 101 samples."""
+    r = record(0.001 * np.arange(samples), np.full(samples, 0.5))
+    assert constant_velocity(r) == [] and reversals(r) == []
+
+
+def test_what_all_samples_show_is_not_looked_for_again_in_every_stretch(monkeypatch):
+    """16 minutes of strokes took 45 times as long as 2: times, and a median of steps, of all samples for each."""
+    looks = []
+
+    def counted(name, own):
+        return property(lambda self: looks.append(name) or own.fget(self))
+
+    for name in ("time", "period"):
+        monkeypatch.setattr(JointRecord, name, counted(name, getattr(JointRecord, name)))
+    measured_sliding(record(*steps([0.5])))
+    once = len(looks)
+    measured_sliding(record(*steps([0.5] * 8)))
+    assert once > 0 and len(looks) == 2 * once
+
+
 def test_temperatures_that_pause_are_filled_and_impossible_ones_are_none(log):
     """One bin without a temperature, and none of the recording was used; 300 K were fitted as deg C."""
     heat = np.full_like(log.q, 30.0)

@@ -99,7 +99,8 @@ def joint_records(log: Log, robot: RobotFile, notes: list[str] | None = None) ->
 
 def constant_velocity(record: JointRecord) -> list[slice]:
     """Stretches of at least 0.15 s at one velocity, without the travel in which friction settles after a reversal."""
-    half = max(round(0.5 * _WINDOW / record.period), 1)
+    period = record.period  # a median over all samples: once, not for every stretch
+    half = max(round(0.5 * _WINDOW / period), 1)
     v = _smoothed(record.v, half)
     change = np.abs(_shifted(v, -half) - _shifted(v, half))
     even = (
@@ -112,7 +113,7 @@ def constant_velocity(record: JointRecord) -> list[slice]:
         settled = np.flatnonzero(np.abs(record.q[part] - record.q[part.start]) > _settling(record, part))
         if len(settled):
             part = slice(part.start + int(settled[0]), part.stop)
-        if (part.stop - part.start) * record.period >= _SHORTEST and len(settled):
+        if (part.stop - part.start) * period >= _SHORTEST and len(settled):
             found.append(part)
     return found
 
@@ -174,8 +175,8 @@ def duty_runs(record: JointRecord) -> list[DutyRun]:
 
 def _near_gap(record: JointRecord, reach: int) -> np.ndarray:
     gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > 10e9 * record.period
-    near = np.convolve(gap, np.ones(2 * reach + 1), mode="same")[: len(gap)] > 0  # of few samples all are
-    near[:reach] = near[len(near) - reach :] = True
+    near = np.convolve(gap, np.ones(2 * reach + 1))[reach : reach + len(gap)] > 0
+    near[:reach] = near[max(len(near) - reach, 0) :] = True
     return near
 
 

@@ -59,14 +59,15 @@ def measured_sliding(record: JointRecord, width: float = _BIN) -> Sliding:
 
 def _bins(record: JointRecord, part: slice, width: float) -> list[list[float]]:
     """Rows (place, time, q, v, friction, load, temperature) of means."""
-    place = np.floor(record.q[part] / width).astype(int)
-    T = np.full(len(record), np.nan) if record.temperature is None else record.temperature
+    own = record.take(part)  # time and temperature of all samples would be made for every stretch
+    place, time = np.floor(own.q / width).astype(int), (own.stamp_ns - record.stamp_ns[0]) * 1e-9
+    T = np.full(len(own), np.nan) if own.temperature is None else own.temperature
     found = []
     for here in np.unique(place):
-        rows = part.start + np.flatnonzero(place == here)
+        rows = np.flatnonzero(place == here)
         if len(rows) >= _MIN_SAMPLES:
-            means = [float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load, T)]
-            found.append([here, record.time[rows[0]], *means])
+            means = [float(np.mean(x[rows])) for x in (own.q, own.v, own.friction, own.load, T)]
+            found.append([here, time[rows[0]], *means])
     return found
 
 

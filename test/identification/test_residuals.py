@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.arm.residuals import (
     slow_error,
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.recording import Piece, recording
 from robot_dynamics_ros.models.hysteresis import friction_level, friction_within
 from robot_dynamics_ros.signals import Log
 
@@ -138,6 +138,17 @@ def test_friction_at_small_speeds_is_unknown_where_sliding_is_steady_at_large_on
     signals = {"q": q, "qd": qd, "effort": np.zeros_like(q)}
     rec = recording(log_at(t, signals, UR5E.joint_names), "bag")
     np.testing.assert_allclose(slow_error(rec.pieces), error, atol=1e-9)
+
+
+def test_seconds_of_slow_sliding_are_counted_at_the_rate_of_each_piece():
+    """Half a second at 500 Hz beside 10 s at 50 Hz is not 3 s; it was where the slower rate came first."""
+    pieces = []
+    for rate, seconds, speed in ((500.0, 0.5, 0.05), (50.0, 10.0, 0.2)):
+        t = np.arange(round(seconds * rate)) / rate
+        q = speed * t[:, None]
+        pieces.append(Piece(t, q, np.full_like(q, speed), np.zeros_like(q)))
+    for some in (pieces, pieces[::-1]):
+        np.testing.assert_allclose(slow_error(some), UNSEEN)
 
 
 @pytest.mark.parametrize(("burst", "onset"), [(10.0, ONSETS[0]), (29.0, ONSETS[1])])

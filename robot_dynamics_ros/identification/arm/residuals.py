@@ -122,9 +122,16 @@ def slow_error(pieces: Sequence[Piece]) -> np.ndarray:
         speed = np.abs(uniform_filter1d(piece.velocity, max(size // 4, 1), axis=0))
         least, most = (take(speed, size, axis=0) for take in (minimum_filter1d, maximum_filter1d))
         found.append(np.where((least >= SLOW) & (most <= 2.0 * least), least, np.inf))
-    steady = np.sort(np.concatenate(found), axis=0)
-    slowest = steady[min(round(LEAST / pieces[0].period), len(steady) - 1)]
+    period = np.concatenate([np.full(len(piece.t), piece.period) for piece in pieces])
+    slowest = np.array([_reached(steady, period) for steady in np.concatenate(found).T])
     return np.asarray(UNSEEN * np.clip(slowest / SHOWN - 1.0, 0.0, 1.0))
+
+
+def _reached(speed: np.ndarray, period: np.ndarray) -> float:
+    """The slowest speeds (N,) together last LEAST up to this one; period (N,) [s]: of the samples."""
+    order = np.argsort(speed)
+    place = int(np.searchsorted(np.cumsum(period[order]) - 0.5 * period[order], LEAST))
+    return float(speed[order[min(place, len(order) - 1)]])
 
 
 def unknown_at_small_speeds(names: Sequence[str], slow: np.ndarray) -> str:

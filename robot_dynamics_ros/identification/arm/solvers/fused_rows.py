@@ -57,7 +57,7 @@ class FusedRows:
         plain = [j for j, f in enumerate(self.filters) if f is None]
         with ThreadPoolExecutor(1) as worker:
             folded = worker.submit(lambda: None)
-            for first, last, state, friction, ready in self._blocks(set(range(self.rigid.n)) - set(plain)):
+            for first, last, state, friction, ready in self._blocks():
                 folded.result()
                 for j, a, A in ready:
                     rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
@@ -70,21 +70,19 @@ class FusedRows:
             folded.result()
         return [qr.triangle(j) for j in range(self.rigid.n)]
 
-    def _blocks(
-        self, wanted: set[int]
-    ) -> Iterator[tuple[int, int, list[np.ndarray], np.ndarray, list[tuple[int, int, np.ndarray]]]]:
-        """(first, last, state, friction columns, ready rows of the joints wanted) of every block in order."""
+    def _blocks(self) -> Iterator[tuple[int, int, list[np.ndarray], np.ndarray, list[tuple[int, int, np.ndarray]]]]:
+        """(first, last, state, friction columns, ready rows of the joints with a filter) of every block in order."""
         windows = {j: Window(f, self.motion.rate) for j, f in enumerate(self.filters) if f is not None}
         for first, last, ends in blocks(self.motion.start):
             part = self.motion.block(first, last)
             state = [np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd)]
             friction = self._friction(part, first)
-            W = self.rigid.base_regressor(*state) if wanted else np.zeros((0, 0, 0))
+            W = self.rigid.base_regressor(*state) if windows else np.zeros((0, 0, 0))
             ready = []
-            for j in sorted(wanted):
+            for j, window in windows.items():
                 own = self.index[j][self.index[j] < len(self.columns)]
                 A = np.hstack([W[j][:, own], friction[:, self.own[j]]])
-                ready += [(j, a, x) for a, x in windows[j].push(A, ends)] if j in windows else [(j, first, A)]
+                ready += [(j, a, x) for a, x in window.push(A, ends)]
             yield first, last, state, friction, ready
 
     def residuals(self, x: np.ndarray) -> list[np.ndarray]:

@@ -144,6 +144,17 @@ def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
         assert identified_robot(other).drives.acceleration_cutoff is None
 
 
+@pytest.mark.parametrize("side", ["motor", "link"])
+def test_pieces_in_which_no_joint_settles_show_no_cut_off_and_no_window(noisy, side):
+    """The largest of no cut-offs was a ValueError; behind the gear every window left less than no number."""
+    found, _ = noisy
+    (rec, *_), robot = found.training, found.robot.with_updates({"drives.torque_side": side})
+    short = [piece.take(slice(0, round(0.9 / piece.period))) for piece in rec.pieces]
+    other = replace_fields(found, training=[replace(rec, pieces=short)], robot=robot)
+    choose_live_motion(other)
+    assert other.acceleration_cutoff is None and other.velocity_window == 0.0
+
+
 def replace_fields(found, **changes):
     """The state before the cut-off was chosen, with other fields."""
     other = object.__new__(type(found))

@@ -115,8 +115,7 @@ def choose_live_motion(state: Identification) -> None:
 
 def choose_window(state: Identification) -> None:
     """Fill velocity_window: of WINDOWS the last that leaves LESS of the error that the observer passes on, geometric
-    mean over the joints: what a sensor that carries nothing shows is noise. Raises CapabilityError where a stage lacks
-    numbers.
+    mean over the joints: what a sensor that carries nothing shows is noise. Raises CapabilityError as live_errors.
     """
     least = np.inf
     for window in (0.0, *WINDOWS):
@@ -146,7 +145,7 @@ def live_errors(
     the second.
 
     Friction is replayed once: its load hardly changes with the cut-off. Raises CapabilityError where a stage lacks
-    numbers.
+    numbers, or no joint settles.
     """
     recordings = sampled(recordings, ROWS, CONTEXT)
     fastest = max(PER_PERIOD * max(r.rate for r in recordings), ACCELERATION_CUTOFF)
@@ -157,6 +156,8 @@ def live_errors(
     effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
     mean = np.nansum(effort, axis=0) / np.maximum(np.isfinite(effort).sum(axis=0), 1)  # 0: it never settled
     power = np.nansum((effort - mean) ** 2, axis=0)
+    if not power.any():
+        raise CapabilityError("no joint settles: its motion in every piece is too short or too small")
     return cutoffs, squares[:, power > 0] / power[power > 0]
 
 

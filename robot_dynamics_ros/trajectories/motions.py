@@ -145,8 +145,8 @@ def fourier(
 ) -> JointMotion:
     """Finite Fourier series [Liu2020 24-25] of seeded coefficients, scaled to amplitude [rad] and velocity [rad/s].
 
-    Starts and ends at rest at its own first point when the duration is a whole number of periods 2 pi/base: the
-    first half second and the last are blended by a quintic window in time.
+    Starts and ends at rest: its clock, which starts and stops within half a second, runs for `duration` - 0.5 s. It
+    ends at its own first point where that is a whole number of periods 2 pi/base.
     """
     centre = np.asarray(centre, dtype=float)
     draw = np.random.default_rng(seed)

@@ -47,6 +47,13 @@ def test_point_to_point_respects_limits_and_arrives(shape, v, a):
     assert np.abs(qd).max() <= v * (1 + 1e-9) and np.abs(qdd).max() <= a * (1 + 1e-9)
 
 
+def test_fourier_ends_at_its_first_point_after_whole_periods_and_the_time_of_its_blends():
+    """20 s, the whole period, end 0.1 rad from it."""
+    end = [motions.fourier(Q, duration, 500.0, 0.1 * np.pi)[0][[0, -1]] for duration in (20.0, 20.5)]
+    assert np.abs(np.diff(end[0], axis=0)).max() > 0.05
+    np.testing.assert_allclose(end[1][1], end[1][0], atol=1e-6)
+
+
 def test_fourier_keeps_to_amplitude_and_velocity():
     q, qd, _ = motions.fourier(Q, amplitude=0.5, velocity=0.7, seed=9)
     assert np.abs(q - Q).max() <= 0.5 + 1e-12 and np.abs(qd).max() <= 0.7 + 1e-12

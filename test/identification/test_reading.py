@@ -50,6 +50,8 @@ def test_excluded_seconds_are_not_read(tmp_path):
     bag = write_bag(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag", topics=["joint_states"])
     rec = read(UR5E, bag, Options(), [_interval("5:8"), _interval("18:")])
     assert [round(p.time[-1]) for p in rec.pieces] == [5, 18] and rec.duration == pytest.approx(15.0, abs=0.1)
+    late = read(UR5E, bag, Options(), [_interval("0:4")])  # counted from 4 s on, contact was named where it was not
+    assert late.pieces[0].time[0] == pytest.approx(4.0, abs=0.02) and late.start_ns == rec.start_ns
     for text in ("5", "8:5", "a:b", "-1:2", "nan:2"):
         with pytest.raises(DataError, match="FROM:TO"):
             _interval(text)

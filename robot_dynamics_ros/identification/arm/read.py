@@ -58,11 +58,12 @@ def read(
     carrying: bool = False,
 ) -> Recording:
     """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out; carrying:
-    a payload is to be found, rows with it stay.
+    a payload is to be found, rows with it stay. Times count from the first sample of the bag, whatever is left out.
 
     Raises DataError where nothing is left, or where it was recorded in freedrive.
     """
     log, report, names = _loaded(robot, bag, options)
+    first = int(log.stamp_ns[0])
     if carrying:
         log = _with_payload(log, bag)
     if options.wrench is not None:
@@ -71,7 +72,8 @@ def read(
         report.drop("without a wrench", int((~known).sum()))
         log = log[known]
     if exclude:
-        log = log[~np.any([(log.time >= a) & (log.time <= b) for a, b in exclude], axis=0)]
+        time = 1e-9 * (log.stamp_ns - first)
+        log = log[~np.any([(time >= a) & (time <= b) for a, b in exclude], axis=0)]
     if len(log) < 2:
         raise DataError(f"{bag}: nothing is left beside what is excluded{', or without a payload' * carrying}")
     if options.contact == "auto":
@@ -84,6 +86,8 @@ def read(
     refuse(log, robot, report.source, but="bursts")  # an even clock may repair them
     check_moves(log, str(bag))
     rec = recording(log, str(bag), robot)
+    late, rec.start_ns = 1e-9 * (rec.start_ns - first), first
+    rec.pieces = [replace(piece, begin=piece.begin + late) for piece in rec.pieces]
     rec.recorded_names, rec.effort_unit = names, report.effort_unit
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]

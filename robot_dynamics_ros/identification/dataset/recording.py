@@ -146,6 +146,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     notes += filter(None, [clipped(log), commanded(log)])
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
+    first = int(log.stamp_ns[0])
     log, counts = usable(log, robot)
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):
@@ -153,7 +154,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
             counts["in pieces shorter than 1 s"] = counts.get("in pieces shorter than 1 s", 0) + len(part)
             continue
         try:
-            pieces.append(_piece(part, notes, 1e-9 * float(part.stamp_ns[0] - log.stamp_ns[0])))
+            pieces.append(_piece(part, notes, 1e-9 * float(part.stamp_ns[0] - first)))
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
     if sum(len(p.t) for p in pieces) < MIN_SAMPLES:
@@ -161,7 +162,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
         raise DataError(f"{name}: {arrived or few}")
     if len(pieces) > 1:
         notes.append(f"{len(pieces) - 1} gaps: identified on the {len(pieces)} pieces between them")
-    return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
+    return Recording(name, log.joint_names, pieces, counts, folded(notes), first)
 
 
 def possible_temperatures(t: np.ndarray, reported: np.ndarray, notes: list[str]) -> np.ndarray:

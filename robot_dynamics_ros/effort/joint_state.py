@@ -270,5 +270,5 @@ def _jumps(time: np.ndarray, q: np.ndarray, qd: np.ndarray, period: float) -> tu
     step = np.diff(q, axis=0)
     reach = STEPS[0] + JUMP * np.abs(qd).max() * np.maximum(np.diff(time), period)[:, None]
     jump = np.where((np.abs(step) > reach) & (np.abs(step) < STEPS[1]), np.sign(step), 0.0)
-    back = np.append((jump[1:] * jump[:-1] < 0).any(axis=1), False)  # of two samples: none
-    return time[1:][jump.any(axis=1)], bool(np.convolve(back, np.ones(MIXED)).max(initial=0.0) > 0.5 * MIXED)
+    back = np.append(False, (jump[1:] * jump[:-1] < 0).any(axis=1))  # never empty, as of two samples
+    return time[1:][jump.any(axis=1)], bool(np.convolve(back, np.ones(MIXED)).max() > 0.5 * MIXED)

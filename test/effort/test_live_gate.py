@@ -90,3 +90,13 @@ def test_a_batch_that_is_full_within_a_second_is_judged():
     log = with_signals(log, log.stamp_ns[0] + np.arange(len(log)) * 10**5, effort=np.zeros_like(log.effort))
     assert len(log) > ROWS and np.ptp(log.time) < SECONDS
     assert "power is off" in live(log)
+
+
+def test_a_topic_of_less_than_one_sample_in_a_second_is_judged():
+    """Batches of two samples ended in a ValueError."""
+    gate = LiveGate(UR5E)
+    for k in range(6):
+        sample = Sample(UR5E.joint_names, round(1.1e9 * SECONDS * k))
+        sample.q, sample.qd, sample.effort = POSE + 0.1 * k, 0.1, 1.0 + k
+        gate.on_sample(sample)
+    assert "samples per second: at least 10 are needed" in gate.why

@@ -45,6 +45,14 @@ def test_removing_the_skew_shrinks_the_deflection_of_real_data(real):
         assert after < 0.3 * before
 
 
+def test_one_load_in_both_directions_is_refused_in_one_line():
+    """Stiffness and its cubic term are one number then: the matrix was singular."""
+    phi = 1e-3 * np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    with pytest.raises(DataError, match="one size of deflection, 0.001 rad: apply several loads"):
+        fit_stiffness(phi, 1e4 * phi)
+    assert fit_stiffness(np.append(phi, [-5e-4, 5e-4]), 1e4 * np.append(phi, [-5e-4, 5e-4])).a[0] == pytest.approx(1e4)
+
+
 def test_naive_stiffness_of_real_data_is_refused(real):
     """Without skew removal the fitted stiffness is negative or meaningless on the axis without gravity."""
     t, theta, q, torque = real

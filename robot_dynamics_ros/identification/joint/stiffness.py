@@ -84,8 +84,8 @@ def zero_deflection(phi: np.ndarray, torque: np.ndarray) -> float:
 def fit_stiffness(phi: np.ndarray, torque: np.ndarray, joint: str = "joint") -> StiffnessFit:
     """Least squares of elastic torque over deflection, from a force gauge or from current; stack both to use both.
 
-    phi (N,) [rad], torque (N,) [Nm]. Raises DataError without deflection in both directions, or where the data says
-    that stiffness is not positive (no real deflection was measured). [Madsen2020, ch4 eq. 12-22]
+    phi (N,) [rad], torque (N,) [Nm]. Raises DataError without deflections of several sizes in both directions, or where
+    the data says that stiffness is not positive (no real deflection was measured). [Madsen2020, ch4 eq. 12-22]
     """
     phi, torque = np.asarray(phi, dtype=float), np.asarray(torque, dtype=float)
     if phi.shape != torque.shape:
@@ -101,6 +101,8 @@ def fit_stiffness(phi: np.ndarray, torque: np.ndarray, joint: str = "joint") -> 
         )
     scale = max(-low, high)
     A = _powers(phi / scale, 2)
+    if np.linalg.matrix_rank(A) < 2:
+        raise DataError(f"{joint}: one size of deflection, {scale:.2g} rad: apply several loads")
     a, *_ = np.linalg.lstsq(A, torque, rcond=None)
     left = torque - A @ a
     spread = float(left @ left) / max(len(phi) - 2, 1)

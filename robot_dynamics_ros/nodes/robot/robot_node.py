@@ -139,7 +139,7 @@ class RobotNode(LifecycleBase):
             found[f"torque of {robot}"] = why
         for parameter in KEPT:
             if self.has_parameter(parameter) and (name := self.value(parameter)):
-                path = _kept(name).resolve()
+                path = Path(_kept(name)).resolve()
                 why = f"another node on this machine has {parameter} {name}: give it to one node of one robot"
                 found[f"file {sha256(bytes(path)).hexdigest()}"] = why  # a path may be too long for a name
         return found
@@ -262,9 +262,9 @@ class RobotNode(LifecycleBase):
         return entries
 
 
-def _kept(name: str) -> Path:
+def _kept(name: str) -> str:
     """Place of what a node keeps; nothing expands ~ in a parameter file."""
-    return Path(os.path.expanduser(name))
+    return os.path.expanduser(name)
 
 
 def _middleware() -> dict[str, str]:

@@ -17,6 +17,8 @@ from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.driver import ComauDriver
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.robot_file import config_directories
+from robot_dynamics_ros.simulation.comau import lpc
 
 RATE = 2500.0 / 3
 
@@ -149,6 +151,28 @@ def test_the_lpc_rejects_steps_and_holds_without_commands(rig, driver):
     answer = rig.command("lpc")
     assert answer["rejected"] > rejected and answer["malformed"] > 0 and answer["missed"] > 5
     assert np.allclose(np.degrees(collect(driver, 50)[-1].q), here, atol=0.1)
+
+
+def test_the_lpc_rejects_what_its_reference_in_c_rejects_beyond_a_limit(rig):
+    """Small steps of one axis up to its limit and on: the reference compares with lower_deg and upper_deg."""
+    simulated, limit = rig.lpc, math.degrees(ROBOT.array("limits.position_upper")[1])
+    target = simulated._held.copy()
+    while target[1] + 0.1 < limit + 1.0:
+        target[1] += 0.1
+        before = simulated.rejected
+        simulated._take(wire.POS_ABSOLUTE, (1 << 6) - 1, (*target, 0, 0, 0, 0))
+        assert (simulated.rejected > before) == (target[1] > limit)
+
+
+def test_an_lpc_of_a_robot_file_by_its_path_takes_a_free_port_and_names_it(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text((config_directories()[0] / "robots" / "comau_ns16.yaml").read_text())
+    simulated = lpc.SimulatedLpc(lpc.Settings(robot=str(file), udp_port=0))
+    try:
+        assert simulated.ports["udp"] == simulated._socket.getsockname()[1] != 0
+        assert np.allclose(simulated.arm_server.arm.q, lpc.START["comau_ns16"], atol=1e-3)
+    finally:
+        simulated.close()
 
 
 def test_an_absent_controller_is_one_clear_error(monkeypatch):

@@ -21,7 +21,6 @@ from robot_dynamics_ros.simulation.server.arm import Arm, Reference
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
 STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
-WATCHDOG = 5  # cycles without a command until the position is held
 BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
 FORGET = 1.0  # s without any packet until a client is forgotten
 MAX_BATCH = 64  # packets of one cycle
@@ -47,7 +46,7 @@ class SimulatedLpc:
 
     def __init__(self, settings: Settings) -> None:
         robot = load_robot(settings.robot)
-        arm = Arm(robot, START.get(settings.robot, ()), settings.seed, settings.rate, settings.plant)
+        arm = Arm(robot, START.get(robot.name, (0.0,) * robot.n_joints), settings.seed, settings.rate, settings.plant)
         arm_server = server.ArmServer(settings, arm, settings.speed, commands={"lpc": self._command_lpc})
         self.arm_server, self.n = arm_server, robot.n_joints
         self.rate = arm_server.arm.simulated.rate
@@ -55,18 +54,22 @@ class SimulatedLpc:
         self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
         self.sequence = self.missed = 0
         self.rejected = self.malformed = self.foreign = 0
-        self._wanted = self._held = arm_server.arm.q / DEGREE
+        self._held = arm_server.arm.q / DEGREE
+        self._lower, self._upper = (
+            robot.array_or(f"limits.position_{side}", end) / DEGREE
+            for side, end in (("lower", -np.inf), ("upper", np.inf))
+        )
         self._reference = Reference(arm_server.arm.q, BANDWIDTH)
         self._commanded = self._following = False
         self._client: tuple[Any, int, float] | None = None  # address, session, time of its last packet
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        port = settings.udp_port
         try:
-            self._socket.bind((settings.host, port))
+            self._socket.bind((settings.host, settings.udp_port))
         except OSError as error:
             arm_server.hub.close()
-            raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
+            raise ConnectionFailed(f"UDP port {settings.host}:{settings.udp_port} cannot be used: {error}") from error
+        port = self._socket.getsockname()[1]
         self.ready = f"{settings.robot} scenario {settings.scenario} rate {self.rate:g}"
         self.host, self.ports, self.stop = settings.host, {"udp": port, **arm_server.ports}, arm_server.stop
 
@@ -95,7 +98,7 @@ class SimulatedLpc:
         """One cycle: the newest command in, the plant, its state out."""
         self._receive()
         if not self.arm_server.cycle(self._step):
-            self._held = self._wanted = self.arm_server.arm.q / DEGREE
+            self._held = self.arm_server.arm.q / DEGREE
             self._reference = Reference(self.arm_server.arm.q, BANDWIDTH)
         self._send()
 
@@ -105,12 +108,9 @@ class SimulatedLpc:
         self.arm_server.hub.close()
 
     def _step(self) -> Record:
-        """Held or commanded position, through the interpolation of the drives."""
+        """The last accepted position, through the interpolation of the drives."""
         self.missed = 0 if self._commanded else self.missed + 1
         self._commanded = False
-        if self.missed == WATCHDOG or self.modality == wire.LISTEN:
-            self._wanted = self._held.copy()  # the last accepted position
-        self._held = self._wanted.copy()
         smooth = self._reference
         smooth.step(self._held * DEGREE, 1.0 / self.rate)
         return self.arm_server.arm.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
@@ -145,14 +145,14 @@ class SimulatedLpc:
         return newest
 
     def _take(self, modality: int, mask: int, position: tuple[float, ...]) -> None:
-        """Accept positions [deg], or reject and count them: modality, drives, axes, not finite, step too large."""
+        """Accept positions [deg], or reject and count them: modality, drives, axes, beyond a limit, step too large."""
         wanted = np.array(position[: self.n])
         ready = self.powerlink and self.status == wire.DRIVES_ON and modality == self.modality == wire.POS_ABSOLUTE
-        good = ready and mask == (1 << self.n) - 1 and bool(np.isfinite(wanted).all())
+        good = ready and mask == (1 << self.n) - 1 and bool(((self._lower <= wanted) & (wanted <= self._upper)).all())
         if not (good and np.abs(wanted - self._held).max() <= STEP_LIMIT / self.rate):
             self.rejected += 1
             return
-        self._wanted, self._commanded = wanted, True
+        self._held, self._commanded = wanted, True
 
     def _send(self) -> None:
         self.sequence += 1

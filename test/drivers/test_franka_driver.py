@@ -10,6 +10,9 @@ from franka_rig import ROBOT, Rig
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.simulation.franka.controller import RATE, START, PlantPhysics
+from robot_dynamics_ros.simulation.server.arm import Arm
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Settings
 
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
 
@@ -52,6 +55,18 @@ def test_the_vendors_force_estimate_has_our_sign(rig, driver):
     assert np.mean([s.vendor_external_wrench[2] for s in samples]) == pytest.approx(-25, abs=4)
     torque = MODEL.jacobian(samples[-1].q).T @ [0, 0, -25, 0, 0, 0]
     assert np.allclose(samples[-1].vendor_external_joint_torque, torque, atol=3)
+
+
+def test_the_vendors_force_estimate_knows_the_payload_of_the_robot_file():
+    loaded = ROBOT.with_updates({"payload.mass": 2.0, "payload.com": [0.0, 0.0, 0.05]})
+    server = ArmServer(Settings(robot="fr3"), Arm(loaded, START, 0, RATE))
+    try:
+        physics = PlantPhysics(server)
+        for _ in range(500):
+            physics._cycle()
+        assert abs(physics.get_robot_state()["O_F_ext_hat_K"][2]) < 5.0  # N of 19.6
+    finally:
+        server.hub.close()
 
 
 def test_moves_through_waypoints_and_streams(driver):

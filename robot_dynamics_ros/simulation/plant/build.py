@@ -84,6 +84,7 @@ class Machine:
     file: PlantFile
     true: Mapping[str, np.ndarray]
     link_parameters: np.ndarray  # (n, 10) about the link origins, without payload
+    nominal: _core.Chain  # what the controller takes for true, payload included
 
 
 def load_plant(
@@ -125,7 +126,7 @@ def load_plant(
             core = _named(robot.name, plant)(robot, actual, nominal, true, int(seed), *plant.split(":", 2)[2:])
     except (TypeError, ValueError) as error:  # TypeError: what `plant` names is no such class
         raise ConfigError(robot.name, "plant", f"{plant}: {error}") from None
-    return Machine(core, controller_model, file, true, links)
+    return Machine(core, controller_model, file, true, links, nominal)
 
 
 def _named(robot: str, plant: str) -> Any:

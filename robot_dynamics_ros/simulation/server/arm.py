@@ -8,7 +8,6 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.plant.individual import nominal_links
 from robot_dynamics_ros.simulation.plant.interface import ELASTIC
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 
@@ -38,8 +37,7 @@ class Arm:
         self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None, plant: str = ELASTIC
     ) -> None:
         self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate, plant=plant)
-        nominal = nominal_links(robot, self.simulated.machine.file)
-        self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(nominal))
+        self.model = _core.RigidBody(self.simulated.machine.nominal)
         self.record: Record = self.simulated.record()
         self.wrench = np.zeros(6)  # of the environment on the robot
 

@@ -99,9 +99,10 @@ def test_a_joint_driven_too_fast_stops_protectively(session):
     assert np.abs(session.controller.arm.qd).max() < 0.05
 
 
-def test_a_move_beyond_a_speed_limit_stops_protectively(session):
-    """Its stop begins beyond the limit, too: the controller's process ended with that error."""
-    session.write(1, [*(HOME + [2.0, 0, 0, 0, 0, 0]), 10.0, 40.0], [0])
+@pytest.mark.parametrize("acceleration", [40.0, 1e5])
+def test_a_move_beyond_a_speed_limit_stops_protectively(session, acceleration):
+    """It brakes from the last target within the limit; from the first one beyond it brakes for minutes."""
+    session.write(1, [*(HOME + [2.0, 0, 0, 0, 0, 0]), 10.0, acceleration], [0])
     session.until(lambda: not session.controller.safety.may_move)
     assert "target speed exceeds" in session.controller.messages[-1]
     session.step(500)

@@ -43,10 +43,11 @@ class MotionControl:
             self.torque_mode = False
             if self.motion is self._torque_hold:
                 self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
-        self.target = self.motion.step(DT)
+        target = self.motion.step(DT)
         limit = TARGET_SPEED_MARGIN * self.arm.velocity_limit
-        if not isinstance(self.motion, motion.Stop) and not np.all(np.abs(self.target[1]) <= limit):
+        if not isinstance(self.motion, motion.Stop) and not np.all(np.abs(target[1]) <= limit):
             raise motion.MotionError("target speed exceeds a joint's limit")
+        self.target = target
         self.arm.step_position(*self.target)
 
     # -- commands -------------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ def test_older_controllers_lack_newer_outputs():
     old = Rig(polyscope="5.11").rtde()
     assert struct.unpack(">4I", old.ask("v"))[:2] == (5, 11)
     assert old.outputs("actual_current_as_torque,actual_q")[1:] == b"NOT_FOUND,VECTOR6D"
+    for version, answer in (("5.5.0", b"NOT_FOUND,NOT_FOUND"), ("5.5.1", b"DOUBLE,VECTOR3D")):  # [UR RTDE guide]
+        assert Rig(polyscope=version).rtde().outputs("payload,payload_cog")[1:] == answer
 
 
 def test_an_input_belongs_to_one_client_and_keeps_its_value(rig):

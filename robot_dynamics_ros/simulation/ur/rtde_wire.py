@@ -83,11 +83,11 @@ INPUTS: dict[str, str] = _typed(
 ) | _registers("input")
 
 # PolyScope 5 release in which an output appeared; earlier controllers answer NOT_FOUND
-INTRODUCED: dict[str, tuple[int, int]] = {
+INTRODUCED: dict[str, tuple[int, ...]] = {
     "actual_current_as_torque": (5, 23),
     "ft_raw_wrench": (5, 9),
-    "payload": (5, 6),
-    "payload_cog": (5, 6),
+    "payload": (5, 5, 1),
+    "payload_cog": (5, 5, 1),
     "payload_inertia": (5, 11),
     "tcp_offset": (5, 7),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import load_plant
@@ -52,8 +53,8 @@ class SimulatedRobot:
     """A robot of `config/plants`: offline runs faster than real time, and single cycles for servers and closed loops.
 
     robot: name or RobotFile; seed: noise; overrides, controller_model, plant: see load_plant; q (n,) [rad]:
-    where it stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
-    Raises ValueError for a rate outside 10..10000 Hz.
+    where it stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters, and for a
+    rate outside 10..10000 Hz.
     """
 
     def __init__(
@@ -69,9 +70,10 @@ class SimulatedRobot:
         self.machine = load_plant(robot, overrides, seed, controller_model, plant)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
-        self.rate = float(rate or self.robot.rate)
+        self.rate = float(self.robot.rate if rate is None else rate)
         if not 10.0 <= self.rate <= 1e4:
-            raise ValueError(f"rate = {self.rate} is outside 10..10000 Hz")
+            field = "sensing.sample_rate" if rate is None else "rate"
+            raise ConfigError(self.robot.name, field, f"{self.rate:g} Hz is outside the simulated 10..10000 Hz")
         self.stamp_ns = 0
         self.reset(np.zeros(self.n_joints) if q is None else q)
 

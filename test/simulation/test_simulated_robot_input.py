@@ -23,6 +23,10 @@ def test_errors_name_what_is_wrong():
         load_plant("ur5e", {"friction.coulomb": [1.0, 2.0]})
     with pytest.raises(ValueError, match=r"q_d has shape \(10, 5\)"):
         SimulatedRobot("ur5e").run(*[np.zeros((10, 5))] * 3)
+    with pytest.raises(ConfigError, match="ur5e: rate: 0 Hz is outside"):
+        SimulatedRobot("ur5e", rate=0)
+    with pytest.raises(ConfigError, match="ur5e: sensing.sample_rate: 5 Hz is outside"):  # of slow servos
+        SimulatedRobot(load_robot("ur5e").with_updates({"sensing.sample_rate": 5.0}))
     with pytest.raises(ValueError, match="normal"):
         SimulatedRobot("ur5e").set_wall([0, 0, 0], [0, 0, 0])
 

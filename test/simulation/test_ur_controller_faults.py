@@ -173,6 +173,8 @@ def test_wall_pushes_back():
     rig.until(lambda: rig.state["program"] is None)
     force = np.median([r["external_wrench"][2] for r in rig.truth(50)])
     assert rig.state["messages"] == [] and 2 < force < 20  # 0.5 mm into 20 kN/m
+    rig.command("scenario", name="idle")
+    assert rig.truth(1)[-1]["external_wrench"] == [0.0] * 6  # nothing touches the robot
 
 
 WRONG = {"fr3": {"robot": "fr3"}, "polishing": {"scenario": "sunshine"}, "five": {"polyscope": "five"}}

@@ -77,6 +77,7 @@ class Scenario:
 
     def __init__(self, name: str) -> None:
         self.commanded = np.zeros(6)
+        self._walled = False  # the plane that stands is of a scenario
         self.start(name, 0.0)
 
     def start(self, name: str, time: float) -> None:
@@ -84,15 +85,13 @@ class Scenario:
         if name not in SCENARIOS:
             raise RobotDynamicsError(f"scenario {name!r} is unknown; there are {', '.join(SCENARIOS)}")
         self.name, self._schedule = name, SCENARIOS[name]
-        self._begin = time
-        self._wall_pending = self._schedule.wall
+        self._begin, self._begun = time, False
 
     def apply(self, arm: Arm, time: float) -> None:
         """Set what acts on the arm during the cycle that begins at controller time [s]."""
-        if self._wall_pending is not None:
-            point = arm.flange(arm.q)[:3, 3] - [0, 0, self._wall_pending]
-            arm.simulated.set_wall(point, (0, 0, 1), friction=FRICTION)
-            self._wall_pending = None
+        if not self._begun:
+            self._begun = True
+            self._set_wall(arm, self._schedule.wall)
         wrench = self.commanded.copy()
         t = time - self._begin
         for contact in self._schedule.contacts:
@@ -100,6 +99,14 @@ class Scenario:
             if share > 0:
                 wrench[:3] += share * _force(contact, arm)
         arm.set_wrench(wrench)
+
+    def _set_wall(self, arm: Arm, below: float | None) -> None:
+        """The plane of the scenario; without one that of the scenario before goes."""
+        if below is not None:
+            arm.simulated.set_wall(arm.flange(arm.q)[:3, 3] - [0, 0, below], (0, 0, 1), friction=FRICTION)
+        elif self._walled:
+            arm.simulated.clear_wall()
+        self._walled = below is not None
 
 
 def _force(contact: Contact, arm: Arm) -> np.ndarray:

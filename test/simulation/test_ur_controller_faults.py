@@ -1,7 +1,9 @@
 """Faults, environment and ground truth of the simulated UR controller, and the life of its process."""
 
+import itertools
 import os
 import signal
+import socket
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from bench.faults.ur_controller import FaultyProcess
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file.problems import validated
+from robot_dynamics_ros.simulation.server import launcher
+from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.ur.arm import Arm
@@ -188,11 +192,37 @@ def test_wrong_settings_name_what_is_wrong(wrong, text):
         ControllerProcess(validated(Settings, free | wrong, "simulate"))
 
 
+@pytest.mark.parametrize("left", [b"", b'{"ok": tr'])
+def test_a_controller_that_goes_in_the_middle_of_a_line_is_one_error(left):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with SimulationClient("127.0.0.1", server.getsockname()[1], 0) as client:
+            peer, _ = server.accept()
+            peer.sendall(left)
+            peer.close()
+            for _ in range(3):
+                with pytest.raises(ConnectionFailed, match="the simulated controller has"):
+                    client.command("state")
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM])
+def test_an_address_whose_port_is_taken_is_passed_over(kind, monkeypatch):
+    def address():
+        monkeypatch.setattr(launcher, "_candidates", itertools.count(os.getpid()))
+        return loopback_address((5005,))
+
+    with socket.socket(socket.AF_INET, kind) as taken:
+        taken.bind((first := address(), 5005))
+        if kind == socket.SOCK_STREAM:
+            taken.listen()
+        assert address() != first
+
+
 # -- the process ------------------------------------------------------------------------------------------------------
 def test_its_ports_answer_a_second_one_is_refused_them_and_a_kill_leaves_nothing_behind():
     host = loopback_address()
     with SimulatedController(host=host) as ur, ur.client() as simulation:
         assert ur.ports["rtde"] == 30004 and len(set(ur.ports.values())) == 5
+        assert os.getpgid(ur.process.pid) != os.getpgid(0)  # Ctrl-C in the terminal is not for it
         assert simulation.wait(0.02) > 0.0 and next(simulation.truth())["q"]
         with pytest.raises(ConnectionFailed, match="rtde port"), SimulatedController(host=host):
             pass

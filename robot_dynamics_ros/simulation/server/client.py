@@ -18,15 +18,14 @@ class _Lines:
             self._socket = socket.create_connection((host, port), timeout)
         except OSError as error:
             raise ConnectionFailed(f"no simulated controller at {host}:{port}: {error}") from error
-        self._stream = self._socket.makefile("rwb")
+        self._stream = self._socket.makefile("rb")
 
     def send(self, message: dict[str, Any]) -> None:
-        self._stream.write(json.dumps(message).encode() + b"\n")
-        self._stream.flush()
+        self._socket.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self) -> dict[str, Any] | None:
         line = self._stream.readline()
-        return json.loads(line) if line else None
+        return json.loads(line) if line.endswith(b"\n") else None  # a process that was killed leaves half a line
 
     def close(self) -> None:
         self._stream.close()
@@ -48,8 +47,11 @@ class SimulationClient:
 
         Raises RobotDynamicsError for what it refuses, ConnectionFailed when it has gone.
         """
-        self._control.send({"command": name, **fields})
-        reply = self._control.receive()
+        try:
+            self._control.send({"command": name, **fields})
+            reply = self._control.receive()
+        except OSError as error:
+            raise ConnectionFailed(f"the simulated controller has gone: {error}") from error
         if reply is None:
             raise ConnectionFailed("the simulated controller has closed the control channel")
         if not reply.pop("ok"):

@@ -46,12 +46,14 @@ def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
 
 
 def _free(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        with socket.socket(socket.AF_INET, kind) as probe:
+            if kind == socket.SOCK_STREAM:  # datagram sockets would share the port
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                return False
     return True
 
 
@@ -97,6 +99,7 @@ class SimulatedController:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C in the terminal reaches us alone: the robot ends after its nodes
             text=True,
         )
         watchdog = threading.Timer(START_TIMEOUT, self.process.kill)

@@ -178,6 +178,8 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     with Live(console=stderr, transient=True, auto_refresh=False) as live, interrupted() as stop:
         view = monitor.snapshot()
         while (elapsed := truth.seconds - start) < duration and time.monotonic() < end and not stop.is_set():
+            if truth.ended:
+                raise ConnectionFailed(f"the simulated controller ended after {elapsed:.0f} of {duration:.0f} s")
             view = monitor.snapshot()
             if stderr.is_terminal:
                 live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)

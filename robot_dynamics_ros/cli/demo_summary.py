@@ -54,6 +54,11 @@ class TruthRecorder:
             return  # the controller has gone: what was recorded is kept
 
     @property
+    def ended(self) -> bool:
+        """No more truth comes: the controller has gone."""
+        return not self._thread.is_alive()
+
+    @property
     def seconds(self) -> float:
         """Time of the controller [s] at the newest record."""
         return self._rows[-1][0] if self._rows else 0.0

@@ -18,7 +18,7 @@ from rich.console import Console
 from robot_dynamics_ros.cli.demo import RECORDED, _watch
 from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, agreement, align, force_errors, judged, pace
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.errors import ConfigError, ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.plots import plot_against_truth
@@ -169,7 +169,7 @@ def test_the_live_picture_answers_contact_force_and_certainty():
 @pytest.mark.parametrize(("motion", "said"), [("moving", ""), ("failed: program ended", "stood from then on: failed")])
 def test_a_robot_that_is_slower_than_the_clock_is_waited_for_and_a_motion_that_failed_is_said(motion, said, capsys):
     class Truth:
-        newest, looks = np.zeros(6), 0
+        newest, looks, ended = np.zeros(6), 0, False
 
         @property
         def seconds(self):
@@ -191,8 +191,18 @@ def test_ctrl_c_during_the_motion_ends_it_with_what_the_nodes_reported_last(monk
         signal.raise_signal(signal.SIGINT)
         return SimpleNamespace(diagnostics={"observer": {"rate": "500"}}, motion="moving")
 
-    truth = SimpleNamespace(seconds=0.0, newest=np.zeros(6))
+    truth = SimpleNamespace(seconds=0.0, newest=np.zeros(6), ended=False)
     assert _watch(SimpleNamespace(snapshot=snapshot), truth, 25.0, "ur5e") == {"observer": {"rate": "500"}}
+
+
+def test_a_controller_that_ended_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.cli.demo.SLOWEST", 0.001)  # the wait would end, and nothing be said
+    records = [{"timestamp": 1.0, "external_wrench": np.zeros(6), "q": np.zeros(6)}]
+    truth = TruthRecorder(iter(records))
+    truth._thread.join(5)
+    view = SimpleNamespace(diagnostics={}, motion="moving")
+    with pytest.raises(ConnectionFailed, match="the simulated controller ended after 0 of 400 s"):
+        _watch(SimpleNamespace(snapshot=lambda: view), truth, 400.0, "ur5e")
 
 
 @pytest.mark.realtime

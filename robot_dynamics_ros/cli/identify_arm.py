@@ -68,7 +68,7 @@ class StepProgress:
 def loaded_runs(texts: tuple[str, ...]) -> tuple[tuple[Path, ...], float | None]:
     """Bags and the known mass [kg] or None of texts BAG[,mass=KG]. Raises DataError."""
     parts = [text.partition(",mass=") for text in texts]
-    masses = {mass for _, _, mass in parts if mass}
+    masses = {mass for _, given, mass in parts if given}
     try:
         known = {float(mass) for mass in masses}
     except ValueError:

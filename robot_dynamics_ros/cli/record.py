@@ -13,7 +13,7 @@ from rich.text import Text
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover, recovery
 from robot_dynamics_ros.bringup import environment
-from robot_dynamics_ros.cli.options import NewPath
+from robot_dynamics_ros.cli.options import NewPath, refuse_options
 from robot_dynamics_ros.cli.printed import print_identify, stderr
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
@@ -32,6 +32,8 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None)
 
     Example: robot-dynamics record --out run1 --duration 60
     """
+    if broken:
+        refuse_options(("topics", "duration"), "--recover")
     counts = recover(broken, out) if broken else _record(out, topics, duration)
     total = sum(counts.values())
     if not total:

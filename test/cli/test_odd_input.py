@@ -128,3 +128,5 @@ def test_warnings_of_numpy_do_not_reach_the_terminal(monkeypatch):
 def test_a_recording_to_recover_that_does_not_exist_is_one_line(tmp_path):
     done = robot_dynamics("record", "--recover", tmp_path / "gone.mcap", "--out", tmp_path / "new")
     assert done.exit_code == 1 and "usage" not in done.output.lower() and not (tmp_path / "new").exists()
+    done = robot_dynamics("record", "--recover", tmp_path / "gone.mcap", "--out", tmp_path / "new", "--duration", "5")
+    assert "--duration: is no option of --recover" in str(done.exception)

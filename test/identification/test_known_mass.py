@@ -134,6 +134,6 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
 
 def test_the_known_mass_is_one_number():
     assert loaded_runs(("a,mass=2.5", "b")) == ((Path("a"), Path("b")), 2.5) and loaded_runs(("a",))[1] is None
-    for texts in (("a,mass=heavy",), ("a,mass=1", "b,mass=2")):
+    for texts in (("a,mass=heavy",), ("a,mass=1", "b,mass=2"), ("a,mass=",)):
         with pytest.raises(DataError, match="one number"):
             loaded_runs(texts)

@@ -77,8 +77,8 @@ def command(
     trials = {"pushes": pushes, "collisions": collisions, "free": free}
     trials |= {f"{tool}_presses": presses for tool in TOOLS}
     with stderr.status(f"recording and estimating, {len(drawn)} individuals"):
-        run.enter_all(robot, drawn, trials, rate, entries, out, jobs)
-    scores = {path.name: score(out / "truth", path, rate) for path in sorted((out / "submissions").iterdir())}
+        entered = run.enter_all(robot, drawn, trials, rate, entries, out, jobs)
+    scores = {name: score(out / "truth", out / "submissions" / name, rate, entered) for name in sorted(entries)}
     write_json(json_file, scores)
     for name, rows in table.tables(scores).items():
         if "-" not in plants:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +23,7 @@ from bench.wrench.entries import entries
 from robot_dynamics_ros.cli.demo_robots import demo_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
+from robot_dynamics_ros.outputs import plain, write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import runs
@@ -65,16 +68,22 @@ def enter_all(
     names: Sequence[str],
     out: Path,
     jobs: int,
-) -> None:
-    """enter() for every individual, `jobs` at a time."""
+) -> set[str]:
+    """Recordings that enter() gives for every individual, `jobs` at a time."""
     rows = [(name, who, trials, rate, names, out) for who in drawn]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        list(pool.map(enter, *zip(*rows, strict=True)))
+        return set(chain.from_iterable(pool.map(enter, *zip(*rows, strict=True))))
 
 
-def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names: Sequence[str], out: Path) -> None:
-    """Record one individual, but for what is there, identify it, estimate with thresholds for `rate`."""
+def enter(
+    name: str, who: Individual, trials: dict[str, int], rate: float, names: Sequence[str], out: Path
+) -> list[str]:
+    """Record one individual, but for what is there, identify it, estimate with thresholds for `rate`.
+
+    Returns the recordings that were estimated. Raises ConfigError where those of another individual are there.
+    """
     robot, plant = load_robot(name), who.laws["plant"]  # its name in files
+    _refuse_another(out, f"{plant}{who.index}", {"robot": name} | asdict(who))
 
     def place(kind: str, k: int) -> str:
         return f"{plant}_{kind}_{who.index}{k:03d}"
@@ -97,12 +106,20 @@ def enter(name: str, who: Individual, trials: dict[str, int], rate: float, names
     found = identified_file(robot, training, out / "robots" / f"{plant}{who.index}", Verdict(who.index, who.laws, []))
     minutes = ORDINARY if trials["collisions"] or trials["free"] else min(1, trials["pushes"])
     methods = entries(found, training, (minute("ordinary", k) for k in range(minutes)), rate, names)
-    for kind, count in trials.items():
-        for k in range(count):
-            taken = minute(kind, k)
-            done = replayed(found, taken)
-            for method, estimate in methods.items():
-                _write(out / "submissions" / method / f"{place(kind, k)}.npz", estimate(taken, done))
+    judged = [(kind, k) for kind, count in trials.items() for k in range(count)]
+    for kind, k in judged:
+        taken = minute(kind, k)
+        done = replayed(found, taken)
+        for method, estimate in methods.items():
+            _write(out / "submissions" / method / f"{place(kind, k)}.npz", estimate(taken, done))
+    return [place(*row) for row in judged]
+
+
+def _refuse_another(out: Path, file: str, drawn: dict[str, Any]) -> None:
+    path, text = out / "inputs" / f"{file}_drawn.json", json.dumps(plain(drawn))
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        raise ConfigError("--out", str(out), f"holds another robot {file} (--robot, --seed, --families, --mjcf)")
+    write_atomically(path, text)
 
 
 def pressed(robot: RobotFile, who: Individual, kind: str, k: int) -> Trial:

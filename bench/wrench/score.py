@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,16 @@ def main() -> None:
         given.json.write_text(json.dumps(result, indent=1))
 
 
-def score(truth: Path, submission: Path, rate: float = 1.0) -> dict[str, dict[str, Any]]:
-    """Figures by PLANT_KIND, one recording in memory at a time. Raises SystemExit that names a file of the submission
-    that is missing or does not fit.
+def score(
+    truth: Path, submission: Path, rate: float = 1.0, names: Container[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Figures by PLANT_KIND of the recordings `names`, None: all; one in memory at a time. Raises SystemExit that names
+    a file of the submission that is missing or does not fit.
     """
     groups: dict[str, list[Path]] = {}
     for path in sorted(Path(truth).glob("*.npz")):
-        groups.setdefault(path.stem.rpartition("_")[0], []).append(path)
+        if names is None or path.stem in names:
+            groups.setdefault(path.stem.rpartition("_")[0], []).append(path)
     return {
         name: figures((recording(path, Path(submission) / path.name) for path in paths), rate)
         for name, paths in groups.items()

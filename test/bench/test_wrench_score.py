@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy import stats
 
+from bench.commands.wrench import command
+from bench.force.recordings import Trial
 from bench.wrench import run, score
 from bench.wrench.run import events
 from robot_dynamics_ros.errors import ConfigError
@@ -109,3 +112,35 @@ def test_an_input_is_read_as_it_was_written_and_a_training_one_has_no_truth(tmp_
 def test_events_are_the_stretches_with_force():
     size = np.array([0, 2, 5, 0, 0, 7.0])
     assert events(np.arange(6.0), size).tolist() == [[1, 2, 5], [5, 5, 7]]
+
+
+def entered(monkeypatch, tmp_path, seed, count):
+    """What enter() gives of one robot without recording or identifying it."""
+    robot, rows = load_robot("ur5e"), 50
+    log = Log(robot.joint_names, np.arange(rows) * 100_000_000, {"q": np.zeros((rows, 6))})
+    trial = Trial("", log, {"external_wrench": np.zeros((rows, 6))}, np.ones(rows, bool), np.zeros(rows, bool))
+    zero = {"zero": lambda log, _: {"wrench": np.zeros((rows, 6))}}
+    fakes = {"recorded": (log, ""), "touched": trial, "identified_file": robot, "entries": zero, "replayed": log}
+    for name, value in fakes.items():
+        monkeypatch.setattr(run, name, lambda *_, value=value: value)
+    (who,) = run.people(robot, ["elastic"], 1, seed, ["gms"])
+    return run.enter("ur5e", who, {"pushes": count, "collisions": 0, "free": 0}, 1.0, ["zero"], tmp_path)
+
+
+def test_recordings_of_another_robot_are_not_taken_for_its_own(tmp_path, monkeypatch):
+    for count in (2, 1):
+        assert len(entered(monkeypatch, tmp_path, 0, count)) == count
+    with pytest.raises(ConfigError, match=r"--out: .*holds another robot elastic0"):
+        entered(monkeypatch, tmp_path, 1, 1)
+
+
+def test_what_an_earlier_run_left_is_not_scored(tmp_path, monkeypatch):
+    entered(monkeypatch, tmp_path, 0, 2)
+    (tmp_path / "submissions" / "zero" / "elastic_pushes_0001.npz").unlink()  # of an entry that was not in that run
+    (tmp_path / "submissions" / "ours").mkdir()
+    monkeypatch.setattr(run, "enter_all", lambda *_: set(entered(monkeypatch, tmp_path, 0, 1)))
+    given = ["--out", str(tmp_path), "--plants", "elastic", "--entries", "zero", "--json", str(tmp_path / "f.json")]
+    done = CliRunner().invoke(command, given)
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "f.json").read_text())
+    assert found.keys() == {"zero"} and found["zero"]["elastic_pushes"]["free_hours"] == pytest.approx(3.0 / 3600)

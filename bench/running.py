@@ -35,9 +35,10 @@ def command_line() -> str:
     arguments = {x.name for x in context.command.params if isinstance(x, click.Argument)}
     for name, given in given_options().items():
         for value in given if isinstance(given, tuple) else (given,):
-            text = f"{value:g}" if isinstance(value, float) else getattr(value, "name", str(value))
             words += [] if name in arguments else [f"--{name}"]
-            words += [] if value is True else [shlex.quote(text)]
+            for part in value if isinstance(value, tuple) else (value,):
+                text = f"{part:g}" if isinstance(part, float) else getattr(part, "name", str(part))
+                words += [] if part is True else [shlex.quote(text)]
     return " ".join(words)
 
 

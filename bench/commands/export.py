@@ -27,10 +27,12 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
     Example: python -m bench export --json rollouts.json
     """
     from bench.evidence import export_rollouts as rollouts
-    from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
+    from robot_dynamics_ros.cli.demo_robots import SEEDS, demo_robot, excitation, identified_model
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
+    if seed in SEEDS.values():
+        raise click.UsageError(f"--seed {seed}: the robot is identified from this motion")
     given, demo = load_robot(robot), demo_robot(robot)
 
     def record(number: int) -> Any:

@@ -1,6 +1,7 @@
 """The benchmark command: both sides of a case compute the same thing, and what is printed is written."""
 
 import json
+import shlex
 
 import click
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import cli
+from bench.commands import force
 from bench.commands import speed as bench
 from bench.commands.learning import counts
+from bench.running import command_line
 from bench.speed import SECTIONS, cycles, estimators, least_squares, native
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, measure
@@ -163,3 +166,11 @@ def test_both_readers_return_the_same_numbers():
     recording = estimators._Recording(log)
     np.testing.assert_array_equal(recording.by_rosbags()[:, 2], recording.load()[0].effort)
     np.testing.assert_array_equal(load_bag(recording._path)[0].q, log.q)
+
+
+def test_the_command_that_a_page_names_as_its_origin_has_all_its_words():
+    context = force.command.make_context("force", ["--times", "transmission.backlash", "3", "--pushed"])
+    with context:
+        words = shlex.split(command_line())
+    assert words[(k := words.index("--times")) : k + 3] == ["--times", "transmission.backlash", "3"]
+    assert "--pushed" in words and "True" not in words

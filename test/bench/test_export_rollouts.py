@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from force_bench import UR5E, measured, moving
 
+from bench.__main__ import cli
 from bench.evidence.export_rollouts import compare, drive_torque, roll_out, with_coulomb_viscous
 from robot_dynamics_ros.estimators.mujoco_friction import MujocoFriction
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
@@ -68,3 +70,9 @@ def test_all_models_are_compared(robot, log):
     errors = {r.name: r.mean for r in rows}
     assert len(errors) == 6 and errors["exported"] < errors["the same without friction"]
     assert errors["exported"] < errors["robot file it began with, Coulomb and viscous"]
+
+
+@pytest.mark.parametrize("seed", ["11", "12"])
+def test_a_motion_that_the_robot_is_identified_from_is_not_held_out(seed):
+    done = CliRunner().invoke(cli, ["export", "--seed", seed])
+    assert done.exit_code == 2 and f"--seed {seed}: the robot is identified from this motion" in done.output

@@ -149,6 +149,7 @@ def judged(robot, log: Log, true: np.ndarray) -> dict[str, tuple[float, float, f
 
 def main(rate: float = 100.0, constant: float | None = CONSTANT):
     """Identify, judge and print."""
+    rate = CYCLE / round(CYCLE / rate)  # samples are whole cycles apart
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         arm = robot_file(directory, constant)

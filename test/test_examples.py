@@ -26,6 +26,12 @@ def test_inspect_prints_the_robot_and_its_dynamics(robot, capsys):
     assert f"<RobotFile {robot}" in printed and "gravity torque [Nm]" in printed
 
 
+def test_inspect_says_in_one_line_what_is_not_known_of_a_robot(capsys):
+    with pytest.raises(SystemExit, match="comau_ns16"):
+        script("inspect_robot").main("comau_ns16")
+    assert "<RobotFile comau_ns16" in capsys.readouterr().out
+
+
 def test_inspect_says_which_robots_are_known():
     with pytest.raises(SystemExit, match="nosuch.*known: .*ur5e"):
         script("inspect_robot").main("nosuch")
@@ -58,8 +64,9 @@ def test_feedback_unloads_the_wall_and_is_silent_before():
 
 @pytest.mark.long
 @pytest.mark.parametrize("rate", [30.0, 200.0])
-def test_a_servo_arm_with_currents_only_is_identified_and_its_deviations_are_honest(rate):
+def test_a_servo_arm_with_currents_only_is_identified_and_its_deviations_are_honest(rate, capsys):
     figures = script("servo_arm").main(rate)
+    assert capsys.readouterr().out.startswith(f"{1000 / round(1000 / rate):g} Hz, ")  # of 1 kHz every so many samples
     for state in ("moving", "at rest", "pushed"):
         rms, std, within = figures[state]
         least = {"moving": 0.8, "at rest": 0.93, "pushed": 0.95}[state]

@@ -245,5 +245,28 @@ def orphan(process):
 def test_a_signal_and_the_end_of_its_parent_end_the_process_cleanly(end):
     with SimulatedController(host="127.0.0.1", rtde_port=0, dashboard_port=0, script_port=0) as ur:
         end(ur.process)
-        _, errors = ur.process.communicate(timeout=60)
-        assert (ur.process.returncode, errors) == (0, "")
+        ur.process.communicate(timeout=60)
+        assert (ur.process.returncode, ur.errors) == (0, "")
+
+
+LOUD = """
+import sys
+from robot_dynamics_ros import _core
+class Loud(_core.Plant):
+    def __init__(self, robot, chain, nominal, true, seed):
+        super().__init__(chain, nominal, true, seed=seed)
+    def cycle_position(self, *command):
+        print("x" * 100_000)
+        print("y" * 100_000, file=sys.stderr)
+        return super().cycle_position(*command)
+"""
+
+
+def test_what_a_plant_prints_does_not_stop_the_robot(tmp_path, monkeypatch):
+    """More than a pipe holds."""
+    (tmp_path / "loud.py").write_text(LOUD)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    ports = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
+    with SimulatedController(host="127.0.0.1", plant="loud:Loud", **ports) as ur, ur.client() as simulation:
+        assert simulation.wait(0.004) > 0.0
+        assert "x" * 100_000 in ur.errors and "y" * 100_000 in ur.errors

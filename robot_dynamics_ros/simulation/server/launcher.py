@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -72,6 +73,7 @@ def serve(
         announce(f"{port} {process.host}:{value}")
     announce(f"{READY} {process.ready}")
     sys.stdout.flush()
+    sys.stdout = sys.stderr  # what a plant prints: nobody reads the pipe of the ports any more, and it would be full
     process.run()
 
 
@@ -93,12 +95,13 @@ class SimulatedController:
     def __enter__(self) -> SimulatedController:
         settings = self.options | {"stop_with_stdin": True}
         arguments = [f"--set={name}={value}" for name, value in settings.items()]
+        self._errors = tempfile.TemporaryFile("a+")  # a+: to read it moves nothing that is written
         self.process = subprocess.Popen(
             [sys.executable, "-m", *self.program, self.robot, *arguments],
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             start_new_session=True,  # a Ctrl-C in the terminal reaches us alone: the robot ends after its nodes
             text=True,
         )
@@ -116,9 +119,15 @@ class SimulatedController:
             if name == READY:
                 return
             self.ports[name] = int(rest.rpartition(":")[2])
-        _, errors = process.communicate()
-        text = errors.strip().splitlines()[-1] if errors.strip() else f"exit status {process.returncode}"
+        process.communicate()
+        text = self.errors.splitlines()[-1] if self.errors else f"exit status {process.returncode}"
         raise ConnectionFailed(f"simulated controller did not start: {text}")
+
+    @property
+    def errors(self) -> str:
+        """What it has printed since it was ready, and on standard error."""
+        self._errors.seek(0)
+        return self._errors.read().strip()
 
     def client(self) -> SimulationClient:
         """A new connection to the control and ground truth channels."""

@@ -149,6 +149,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         | {
             "expected_moment": expected_moment(robot, p["expected_moment"]),
             "rotor_inertia": effort_inertia(robot),
+            "coupled_inertia": robot.coupled_inertia.ravel(),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
             "onset_gain": p["onset_bandwidth"] or onset,

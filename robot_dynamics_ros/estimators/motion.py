@@ -29,6 +29,11 @@ def effort_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarr
         return np.zeros(robot.n_joints)
 
 
+def rotor_torque(robot: RobotFile, qdd: np.ndarray) -> np.ndarray:
+    """Torque (N, n) [Nm] in the effort of rotors that accelerate with joints: B qdd + J qdd; qdd (N, n) [rad/s2]."""
+    return effort_inertia(robot) * qdd + qdd @ robot.coupled_inertia
+
+
 def effort_gain(robot: RobotFile, source: str, unit: str) -> np.ndarray:
     """Nm per unit of the torque signal (n,), signed. tau = K_tau i [Simoni2017, eq. 16].
 
@@ -79,6 +84,7 @@ class MotionStage(Stage):
             robot.chain(),
             acceleration_cutoff=cutoff,
             rotor_inertia=effort_inertia(robot, notes),
+            coupled_inertia=robot.coupled_inertia.ravel(),
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
             effort_lacks_gravity=not included,
         )

@@ -127,12 +127,12 @@ class Columns:
         return self.body.rnea(motion.q, motion.qd, motion.qdd)
 
     def known_torque(self, motion: Motion) -> np.ndarray:
-        """Torque (N, n) [Nm] in the effort and in no column: payload, coupled motors and bearings of the file."""
+        """Torque (N, n) [Nm] in the effort and in no column: payload, coupled motors with their rotors, bearings."""
         out = np.zeros_like(motion.q)
         if self.robot.payload.mass > 0:
             links = self.rigid.torque(self.robot.inertial_parameters, motion.q, motion.qd, motion.qdd)
             out += self.load(motion) - links
-        return out + self._of_motors(motion)
+        return out + self._of_motors(motion) + motion.qdd @ self.robot.coupled_inertia
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
         """Friction (N, n) [Nm] of bearings, and of motors that turn with two joints by the live friction stage."""

@@ -193,11 +193,16 @@ class ModelBlock(SourcedBlock):
 
 
 class PreslidingMotor(Block):
-    """Friction f of a motor that turns with two joints, in its angle: f on `joint`, sign f on `turns_with`."""
+    """Friction f of a motor that turns with two joints, in its angle: f on `joint`, sign f on `turns_with`; rotor."""
 
     joint: Name = Field(description="joint that is loaded with f")
     turns_with: Name = Field(description="the other joint, loaded with sign f")
     sign: Literal[1, -1] = Field(description="1: the motor's angle is the sum of both joints', -1: the difference")
+    rotor_inertia: n.RotorInertia = Field(
+        default=0.0,
+        description="I of its rotor, reflected: sign I times the acceleration of the other joint loads each of both; "
+        "drives.rotor_inertia holds what their own accelerations load",
+    )
     parameters: dict[str, n.ParameterValue] = Field(description="those of model presliding, of one joint, all known")
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,14 @@ def joint_placement(joint: Any, is_dh: bool) -> np.ndarray:
     if is_dh:
         return modified_dh(joint.a, joint.alpha, joint.d, joint.theta)
     return placement(joint.xyz, joint.rpy)
+
+
+def coupling_matrix(turns: Iterable[tuple[int, int, float]], n: int) -> np.ndarray:
+    """J (n, n), symmetric, of (j, k, J_jk): J_jk = s I [kg m2] of a rotor that turns with joints j and k."""
+    J = np.zeros((n, n))
+    for j, k, inertia in turns:
+        J[[j, k], [k, j]] += inertia
+    return J
 
 
 def inertia_about_origin(mass: float, com: ArrayLike, inertia: ArrayLike) -> np.ndarray:

@@ -13,7 +13,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import RobotFields, inconsistencies
-from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
+from robot_dynamics_ros.robot_file.geometry import coupling_matrix, inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
 
 if TYPE_CHECKING:
@@ -168,6 +168,17 @@ class RobotFile(RobotFields):
         if not self.drives.effort.includes_rotor_inertia:
             return self.array_or("drives.effort.residual_inertia", 0.0)
         return self.array("drives.rotor_inertia")
+
+    @property
+    def coupled_inertia(self) -> np.ndarray:
+        """J (n, n) [kg m2] beside `effort_inertia` as it appears in effort: tau += J qdd, J_jk = J_kj = s I of rotors
+        that turn with two joints; zero on the link side, and where the effort holds no rotor torque (source: own).
+        """
+        held = self.drives.torque_side == "motor" and self.drives.effort.includes_rotor_inertia
+        motors = self.hysteresis.motors if held and self.hysteresis is not None else ()
+        number = self.joint_names.index
+        turns = [(number(m.joint), number(m.turns_with), m.sign * m.rotor_inertia) for m in motors]
+        return coupling_matrix(turns, self.n_joints)
 
     @property
     def pose_range(self) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,9 @@ from stepwise import assert_run_is_step
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.core_file import core_text
+from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
@@ -95,20 +97,56 @@ def test_deviations_of_both_joints_contain_what_has_not_slipped_yet():
     np.testing.assert_array_equal(log.friction_std[:, :4], own[:, :4])
 
 
+def external(arm, inertia):
+    """External torque (N, 6) and error of the model torque (N, 6) [Nm] of a free arm without friction whose effort is
+    M qdd + C qd + g + B qdd + J qdd, J (6, 6) [kg m2] full.
+    """
+    motion = moving(4.0)
+    log = measured(motion, friction=False)
+    log.effort = log.effort + motion[2] @ inertia
+    log.friction_torque = log.friction_std = np.zeros_like(log.q)
+    MotionStage.of(arm).run(log)
+    ForceStage.of(arm).run(log)
+    return [x[500:] for x in (log.external_joint_torque, log.drive_torque - log.model_torque)]
+
+
+@pytest.mark.parametrize(("j", "k", "sign"), [(4, 5, 1), (5, 4, -1), (2, 4, 1)])
+def test_the_rotor_of_a_motor_is_no_external_torque(j, k, sign):
+    J = np.zeros((6, 6))
+    J[j, k] = J[k, j] = sign * 0.4
+    arm = robot((j, k, sign), rotor_inertia=0.4)
+    np.testing.assert_array_equal(arm.coupled_inertia, J)
+    none = external(robot(), np.zeros((6, 6)))
+    with_it, without = external(arm, J), external(robot((j, k, sign)), J)
+    for right, wrong, usual in zip(with_it, without, none, strict=True):
+        assert np.abs(right).max() < 1.5 * np.abs(usual).max() < 0.1
+        assert (np.abs(wrong[:, [j, k]]).max(axis=0) > 0.2).all()
+        np.testing.assert_array_equal(np.delete(wrong, [j, k], axis=1), np.delete(usual, [j, k], axis=1))
+
+
+def test_an_effort_without_the_rotors_torque_has_no_torque_of_coupled_ones():
+    arm = robot((4, 5, 1), rotor_inertia=0.4)
+    for changes in ({"drives.torque_side": "link"}, {"drives.effort.includes_rotor_inertia": False}):
+        assert not arm.with_updates(changes).coupled_inertia.any()
+    assert not robot((4, 5, 1)).coupled_inertia.any() and not load_robot("ur5e").coupled_inertia.any()
+
+
 def test_the_pipeline_runs_as_it_steps():
     log = measured(moving(1.2))
     log.q[300] = np.nan
     log.stamp_ns[400:] += 10**9
-    assert_run_is_step(robot((4, 5, 1)), log)
+    assert_run_is_step(robot((4, 5, 1), rotor_inertia=0.4), log)
 
 
 def test_files_keep_the_motors(tmp_path):
-    arm = robot((4, 5, 1))
+    arm = robot((4, 5, 1), rotor_inertia=0.4)
     save_robot(arm, tmp_path / "arm.yaml")
     again = load_robot(tmp_path / "arm.yaml")
     assert again.hysteresis.motors == arm.hysteresis.motors
     np.testing.assert_array_equal(run(again).friction_torque, run(arm).friction_torque)
-    assert "motors.turns 4 5 1" in core_text(arm)
+    np.testing.assert_array_equal(again.coupled_inertia, arm.coupled_inertia)
+    text = core_text(arm)
+    assert "motors.turns 4 5 1" in text and text.count("coupled_inertia" + 29 * " 0" + " 0.4") == 2
 
 
 @pytest.mark.parametrize(
@@ -117,6 +155,7 @@ def test_files_keep_the_motors(tmp_path):
         ({"turns_with": "elbow"}, "'elbow' is no joint of this robot"),
         ({"turns_with": NAMES[4]}, "must be another joint"),
         ({"sign": 0}, "sign"),
+        ({"rotor_inertia": -0.1}, "rotor_inertia"),
         ({"parameters": LAW | {"fv1": -1.0}}, "fv1"),
         ({"parameters": LAW | {"fv1": [1.0, 1.0]}}, "fv1"),
         ({"parameters": LAW | {"fv1": None}}, "fv1: must be known"),

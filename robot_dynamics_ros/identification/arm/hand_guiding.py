@@ -13,7 +13,7 @@ from robot_dynamics_ros.effort.decision import SIGNIFICANCE
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.motion import effort_inertia
+from robot_dynamics_ros.estimators.motion import rotor_torque
 from robot_dynamics_ros.identification.arm.contact import OVERRULE
 from robot_dynamics_ros.identification.arm.friction_columns import SPANS, simple_friction
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -50,7 +50,7 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
     q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
     model = RobotModel(robot.chain(), robot.joint_names)
     gravity = model.gravity(q)
-    inertial = model.rnea(q, qd, qdd) - gravity + effort_inertia(robot) * qdd
+    inertial = model.rnea(q, qd, qdd) - gravity + rotor_torque(robot, qdd)
     evidence = EffortEvidence(stuck_friction(robot))
     evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
     e = evidence.evidence()

@@ -14,7 +14,7 @@ from scipy.ndimage import uniform_filter1d
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_inertia
+from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, rotor_torque
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_samples import friction_of
@@ -48,11 +48,11 @@ def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Call
     CapabilityError where the links are unknown.
     """
     model = RobotModel(robot.chain(), robot.joint_names).with_gravity(gravity)
-    inertia = effort_inertia(robot)
 
     def predict(motion: Motion) -> np.ndarray:
         load = model.rnea(motion.q, motion.qd, motion.qdd)
-        return recorded(filters, load + inertia * motion.qdd + file_friction(robot, motion, load), motion)
+        torque = load + rotor_torque(robot, motion.qdd) + file_friction(robot, motion, load)
+        return recorded(filters, torque, motion)
 
     return predict
 

@@ -12,7 +12,7 @@ namespace robot_dynamics {
 
 namespace contact_force_file {
 
-constexpr int version = 15;
+constexpr int version = 16;
 
 // each(name, value...) of for_each_parameter onto a reader or writer, the names behind a prefix.
 template <class Text>

@@ -18,6 +18,7 @@ namespace robot_dynamics {
 
 struct ExternalForceParameters {
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
+  JointMatrix coupled_inertia{};                   // kg m2, of rotors that turn with two joints, symmetric
   std::array<double, max_joints> gain{};           // K, bandwidth of small changes, rad/s
   double onset_gain = 0.0;  // of the momentum observer, rad/s; at most gain: gain for all changes
   double wrench_cutoff = std::numeric_limits<double>::infinity();  // rad/s, on the wrench; infinity: none

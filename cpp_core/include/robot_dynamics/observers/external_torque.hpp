@@ -30,7 +30,7 @@ class ExternalTorque {
       : n_(chain.n),
         p_(p),
         fastest_(fastest(p)),
-        momentum_(chain, p.rotor_inertia.data(), fastest_.data()),
+        momentum_(chain, p.rotor_inertia.data(), p.coupled_inertia, fastest_.data()),
         dry_(chain.n, p.dry.data(), p.friction_level.data()),
         change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         health_(chain.n, p.torque_bound.data(), friction_at_rest(p).data()) {

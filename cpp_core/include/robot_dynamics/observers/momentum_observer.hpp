@@ -1,9 +1,10 @@
 // Generalised-momentum observer: the torque that explains how the momentum changes, without acceleration.
 //
-//   p = M(q) qd + B qd,  rdot = K (tau - tau_f + C'qd - g - r - pdot)     [DeLuca2003]
+//   p = M(q) qd + B qd + J qd,  rdot = K (tau - tau_f + C'qd - g - r - pdot)     [DeLuca2003]
 //
-// tau drive torque, tau_f friction, B reflected rotor inertia (motor-side torque only, else 0), K [rad/s] per joint:
-// r follows the torque of the robot ON the environment through a first-order lag of bandwidth K.
+// tau drive torque, tau_f friction, B reflected rotor inertia, J that of rotors which turn with two joints (motor-side
+// torque only, else 0), K [rad/s] per joint: r follows the torque of the robot ON the environment through a
+// first-order lag of bandwidth K.
 // Discrete: the measured terms by the trapezoid rule, r by implicit Euler, so it is stable for every dt:
 //   s += dt (mean u),  r = K (s - p + p0) / (1 + K dt),  s -= dt r,  p0 such that r(0) = 0.
 #pragma once
@@ -18,9 +19,12 @@ namespace robot_dynamics {
 
 class MomentumObserver {
  public:
-  // rotor_inertia (n) [kg m2], gain (n) [rad/s]
-  MomentumObserver(const Chain& chain, const double* rotor_inertia, const double* gain) : chain_(chain) {
+  // rotor_inertia (n), coupled_inertia (n, n) [kg m2], gain (n) [rad/s]
+  MomentumObserver(const Chain& chain, const double* rotor_inertia, const JointMatrix& coupled_inertia,
+                   const double* gain)
+      : chain_(chain), J_(coupled_inertia) {
     require_each("rotor_inertia", rotor_inertia, chain.n, -1e4, 1e4);
+    require_each("coupled_inertia", J_.data(), chain.n * chain.n, -1e4, 1e4);
     require_each("gain", gain, chain.n, 1e-3, 1e5);
     for (int i = 0; i < chain.n; ++i) {
       B_[i] = rotor_inertia[i];
@@ -73,6 +77,7 @@ class MomentumObserver {
     double beta[max_joints], g[max_joints];
     generalised_momentum(chain_, q, qd, p_.data(), beta);
     gravity_torque(chain_, q, g);
+    add_coupled(chain_->n, J_, qd, p_.data());
     for (int i = 0; i < chain_->n; ++i) {
       p_[i] += B_[i] * qd[i];
       u_[i] = tau[i] + beta[i] - g[i];
@@ -80,6 +85,7 @@ class MomentumObserver {
   }
 
   CarryingChain chain_;
+  JointMatrix J_;
   Joints B_{}, K_{}, p_{}, u_{}, u_last_{}, s_{}, r_{};
 };
 

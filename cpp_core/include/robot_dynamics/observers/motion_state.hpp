@@ -3,8 +3,8 @@
 //
 // Acceleration is the differentiated velocity through a low-pass [Simoni2017 V, Table II: 150 rad/s]; a robot that
 // reports no velocity gets dq/dt through the same one; one that jumps for a sample or two stays what it was. Model
-// torque: M qdd + C qd + g + B qdd (B: reflected rotor inertia, 0 with link-side torque). Drive torque: effort in its
-// declared semantics, K_tau i where it is current [16].
+// torque: M qdd + C qd + g + B qdd + J qdd (B: reflected rotor inertia, J: of rotors that turn with two joints, both 0
+// with link-side torque). Drive torque: effort in its declared semantics, K_tau i where it is current [16].
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ namespace robot_dynamics {
 struct MotionParameters {
   double acceleration_cutoff = 150.0;              // rad/s [Simoni2017 Table II]
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; below 0 where too much was taken off
+  JointMatrix coupled_inertia{};                   // kg m2, J, symmetric: of rotors that turn with two joints
   std::array<double, max_joints> effort_gain{};    // Nm per unit of effort, signed
   bool effort_lacks_gravity = false;               // true: the robot reports effort without g(q)
 };
@@ -45,6 +46,7 @@ class MotionState {
         slope_(chain.n, slope_cutoff),
         acceleration_(chain.n, p.acceleration_cutoff, "acceleration_cutoff") {
     require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
+    require_each("coupled_inertia", p.coupled_inertia.data(), chain.n * chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
   }
 
@@ -66,6 +68,7 @@ class MotionState {
     chain_.carry(in.payload);
     rnea(chain_, in.q, qd, out.qdd, out.model_torque);
     for (int i = 0; i < n; ++i) out.model_torque[i] += p_.rotor_inertia[i] * out.qdd[i];
+    add_coupled(n, p_.coupled_inertia, out.qdd, out.model_torque);
     drive_torque(in.q, no_effort ? nullptr : in.effort, out.drive_torque);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
     if (tick == Tick::first) return Status::warming_up;

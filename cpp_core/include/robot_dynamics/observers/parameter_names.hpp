@@ -23,6 +23,7 @@ template <class Each>
 void for_each_parameter(MotionParameters& p, int n, Each&& each) {
   each("acceleration_cutoff", p.acceleration_cutoff);
   each("rotor_inertia", p.rotor_inertia, n);
+  each("coupled_inertia", p.coupled_inertia, n * n);
   each("effort_gain", p.effort_gain, n);
   each("effort_lacks_gravity", p.effort_lacks_gravity);
 }
@@ -62,6 +63,7 @@ void for_each_parameter(WrenchParameters& p, Each&& each) {
 template <class Each>
 void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("rotor_inertia", p.rotor_inertia, n);
+  each("coupled_inertia", p.coupled_inertia, n * n);
   each("gain", p.gain, n);
   each("onset_gain", p.onset_gain);
   each("wrench_cutoff", p.wrench_cutoff);

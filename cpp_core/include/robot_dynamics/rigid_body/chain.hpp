@@ -13,6 +13,15 @@ namespace robot_dynamics {
 constexpr int max_joints = 16;
 constexpr int link_parameters = 10;
 
+using JointMatrix = std::array<double, max_joints * max_joints>;  // its first n * n values are an (n, n), row-major
+
+// out += J x (n) for a matrix that couples few joints; nothing is added to the others, so that they keep every bit.
+inline void add_coupled(int n, const JointMatrix& J, const double* x, double* out) noexcept {
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k)
+      if (J[i * n + k] != 0.0) out[i] += J[i * n + k] * x[k];
+}
+
 struct Placement {  // x_parent = R x_child + p; R row-major
   std::array<double, 9> R{1, 0, 0, 0, 1, 0, 0, 0, 1};
   std::array<double, 3> p{0, 0, 0};

@@ -275,7 +275,7 @@ def measure_residuals(state: Identification) -> None:
         note(state.statements, f"no residuals in the robot file: {error}")
         return
     note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
-    note(state.warnings, coupled_inertia(state.fit, state.motion, state.residuals["moving"]))
+    note(state.warnings, coupled_inertia(state.fit, state.motion, state.residuals["moving"], state.live.coupled))
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (

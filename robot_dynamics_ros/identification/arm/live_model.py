@@ -31,6 +31,7 @@ from robot_dynamics_ros.identification.dataset.deflection import rotors_shown
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import motors_core, presliding_core
+from robot_dynamics_ros.robot_file.geometry import coupling_matrix
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,16 @@ class LiveModel:
             turning = {"motors": motors_core(own), "turns": np.array([m.place for m in self.motors], dtype=float)}
         return friction_of(_core.FrictionStage(law.core, memory, **turning), motion, load)
 
+    @property
+    def coupled(self) -> np.ndarray:
+        """J (n, n) [kg m2] of the motors' rotors, as a robot file has it."""
+        return coupled_rotors(self.motors, len(self.rotor))
+
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
         load = self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
-        torque = load + self.rotor * motion.qdd + self.friction_torque(motion, load)
+        rotors = self.rotor * motion.qdd + motion.qdd @ self.coupled
+        torque = load + rotors + self.friction_torque(motion, load)
         return recorded(self.structure.filters, torque, motion)
 
 
@@ -74,11 +81,12 @@ def fit_live(
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. known, turning: laws of joints and motors of
-    nearly the same bodies, whose kind, shape and driving signal are taken over.
+    nearly the same bodies, whose kind, shape, driving signal and rotors' inertia are taken over.
     """
     motors, load = motor_friction(body, motion), body.load(motion)
     by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion, load)
-    joints = _samples(body, rotor, motion, load, sum(motors.values(), np.zeros_like(motion.q)), by_rotor)
+    shared = sum(motors.values(), motion.qdd @ _coupled(body, coupled_rotors(turning, motion.n)).T)
+    joints = _samples(body, rotor, motion, load, shared, by_rotor)
     if not known:
         problems = presliding_problems(joints)
     else:
@@ -93,6 +101,20 @@ def fit_live(
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, tuple(turning)), laws
 
 
+def coupled_rotors(motors: Sequence[MotorLaw], n: int) -> np.ndarray:
+    """J (n, n) [kg m2] of the rotors of motors that turn with two of n joints."""
+    return coupling_matrix([(j, k, sign * m.inertia) for m in motors for j, k, sign in [m.place]], n)
+
+
+def _coupled(body: IdentifiedModel, known: np.ndarray) -> np.ndarray:
+    """Known J (n, n) [kg m2], and where that is 0 what each joint's own law has of the other one's acceleration."""
+    out = known.copy()
+    for j, law in enumerate(body.structure.laws):
+        for k in (int(term[3:]) for term in law.terms if term.startswith("ca@")):
+            out[j, k] = known[j, k] or body.coefficient(j, f"ca@{k}")
+    return out
+
+
 def _samples(
     body: IdentifiedModel, rotor: np.ndarray, motion: Motion, load: np.ndarray, shared: np.ndarray, by_rotor: bool
 ) -> list[FrictionSamples]:
@@ -102,10 +124,7 @@ def _samples(
     by_rotor: the rotors drive it where the motion has them and the torque is that of the motors.
     """
     predicted, given = body.predict(motion, load=load), motion.weights
-    folds, shared = fold_sets(motion), shared.copy()
-    for j, law in enumerate(body.structure.laws):  # the inertia of a motor that turns with two joints
-        for term in (t for t in law.terms if t.startswith("ca@")):
-            shared[:, j] += body.coefficient(j, term) * motion.qdd[:, int(term[3:])]
+    folds = fold_sets(motion)
     motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
     for j, chosen in enumerate(body.structure.filters):

@@ -29,7 +29,10 @@ from robot_dynamics_ros.identification.dataset.motion import (
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.geometry import coupling_matrix
 from robot_dynamics_ros.signals.runs import pieces_of
+
+SURE = 3.0  # standard deviations beyond which the rotor of a motor that turns with two joints is written
 
 
 @dataclass(frozen=True)
@@ -212,16 +215,35 @@ def coupled_statement(robot: RobotFile, structure: Structure) -> str:
     return f"coupled motors: {', '.join(names)} with friction of a motor that also turns a neighbour" if names else ""
 
 
-def coupled_inertia(model: IdentifiedModel, motion: Motion, moving: np.ndarray) -> str:
+def motor_inertia(model: IdentifiedModel, rotor: np.ndarray, places: Sequence[tuple[int, int, int]]) -> np.ndarray:
+    """I (m,) [kg m2] of the rotors of motors that turn with two joints: the mean of both joints' s ca by their inverse
+    variances; 0 within SURE deviations of zero, or where one of both is as far below it.
+
+    places: joint, other joint, sign s of each. Together I leave diag(rotor) + J positive semidefinite, J_jk = s I;
+    rotor (n,) [kg m2]: 0 where the effort holds none. Raises ValueError for a model without covariance (source: own).
+    """
+    n, b, std = len(rotor), model.rigid.base.size, np.sqrt(np.diag(model.covariance))
+    found, size = np.zeros(len(places)), np.sqrt(np.outer(rotor, rotor))
+    for i, (j, k, sign) in enumerate(places):
+        own = [at[a] for a, c in ((j, k), (k, j)) if a in (at := model.structure.places(f"ca@{c}", b))]
+        value, weight = sign * model.solution.x[own], std[own] ** -2.0
+        sure = value @ weight > SURE * np.sqrt(weight.sum()) and (value > -SURE * std[own]).all()
+        found[i] = value @ weight / weight.sum() if sure and size[j, k] > 0 else 0.0
+    J = coupling_matrix([(j, k, sign * x) for (j, k, sign), x in zip(places, found, strict=True)], n)
+    least = np.linalg.eigvalsh(np.divide(J, size, out=np.zeros_like(J), where=size > 0))[0]
+    return found / max(1.0, -least)
+
+
+def coupled_inertia(model: IdentifiedModel, motion: Motion, moving: np.ndarray, written: np.ndarray) -> str:
     """A sentence naming joints whose motor turns with another one, too, where the torque of its rotor, ca qdd, exceeds
-    moving (n,) [Nm], what the live pipeline errs by anyway; empty where none does. A robot file has rotors of joints.
+    moving (n,) [Nm], what the live pipeline errs by anyway, and is not in J `written` (n, n); empty where none does.
     """
     names, found = model.rigid.robot.joint_names, []
     fastest = np.quantile(np.abs(motion.qdd), 0.999, axis=0)  # not the edges of the low-pass
     for j, law in enumerate(model.structure.laws):
         for k in (int(term[3:]) for term in law.terms if term.startswith("ca@")):
             inertia = abs(model.coefficient(j, f"ca@{k}"))
-            if inertia * fastest[k] > moving[j]:
+            if not written[j, k] and inertia * fastest[k] > moving[j]:
                 at = f"{inertia * fastest[k]:.2g} Nm at the {fastest[k]:.2g} rad/s2 of {names[k]} here"
                 found.append(f"{names[j]} ({inertia:.2g} kg m2, {at})")
     if not found:

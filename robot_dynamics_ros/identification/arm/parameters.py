@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.arm.beside import direction_beside
 from robot_dynamics_ros.identification.arm.contact import OVERRULE
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning, has_masses
 from robot_dynamics_ros.identification.arm.live_model import LiveModel, fit_live
-from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, coupled_statement, motor_inertia
 from robot_dynamics_ros.identification.arm.mounting import acting
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
@@ -78,8 +78,10 @@ def fit_together(state: Identification) -> None:
     state.structure = structure.with_laws([a.columns(b) for a, b in zip(laws, structure.laws, strict=True)])
     state.fit = _fitted(state, state.structure, live)
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-    state.live, _ = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, laws, live.motors)
-    state.fit = with_uncertainty(state.fit, state.motion)
+    state.fit, rotor = with_uncertainty(state.fit, state.motion), np.nan_to_num(state.rotor)
+    inertia = motor_inertia(state.fit, rotor * state.rotor_included, [motor.place for motor in live.motors])
+    motors = [replace(motor, inertia=float(x)) for motor, x in zip(live.motors, inertia, strict=True)]
+    state.live, _ = fit_live(state.consistent, rotor, state.motion, laws, motors)
     note(state.statements, widen(state), coupled_statement(state.robot, state.structure))
 
 

@@ -124,15 +124,18 @@ def written_blocks(
 
 @dataclass(frozen=True)
 class MotorLaw:
-    """Presliding friction of the motor that turns with q_joint + sign q_other; place: joint, other, sign."""
+    """Presliding friction of the motor that turns with q_joint + sign q_other, inertia [kg m2] of its rotor, 0 where it
+    is not sure; place: joint, other, sign.
+    """
 
     place: Place
     presliding: PreslidingFit
+    inertia: float = 0.0
 
     def block(self, names: Sequence[str]) -> dict[str, Any]:
         """Entry of `hysteresis.motors` in a robot file."""
         j, k, sign = self.place
-        motor = {"joint": names[j], "turns_with": names[k], "sign": sign}
+        motor = {"joint": names[j], "turns_with": names[k], "sign": sign, "rotor_inertia": self.inertia}
         return motor | {"parameters": self.presliding.parameters}
 
 
@@ -163,17 +166,18 @@ def choose_motors(
     """
     found: list[MotorLaw] = []
     problems, laws = list(problems), list(laws)
-    shapes = {motor.place: motor.presliding.shape for motor in known}
+    before = {motor.place: motor for motor in known}
     for place, friction in motors.items():
         j, k, sign = place
         bare = {i: _with_torque(problems[i].data, friction[:, i]) for i in (j, k)}
         alone = {i: PreslidingProblem(data) for i, data in bare.items()}
         own = {i: choose_law(problem) for i, problem in alone.items()}
         if bare[j].effort_filter == bare[k].effort_filter:
-            fit, beside, tried = _beside(bare, sign, laws, shapes.get(place))
+            same = before.get(place)
+            fit, beside, tried = _beside(bare, sign, laws, None if same is None else same.presliding.shape)
             new, old = (np.asarray(sum(law.errors for law in laws.values())) for laws in (tried, own))
-            if fit is not None and (place in shapes or clearly_better(new, old, MOTOR_GAIN)):
-                found.append(MotorLaw(place, fit))
+            if fit is not None and (same is not None or clearly_better(new, old, MOTOR_GAIN)):
+                found.append(MotorLaw(place, fit, 0.0 if same is None else same.inertia))
                 alone, own = beside, tried
         problems = [alone.get(i, problem) for i, problem in enumerate(problems)]
         laws = [own.get(i, law) for i, law in enumerate(laws)]

@@ -217,6 +217,16 @@ def test_the_arrow_is_in_base_axes_and_ends_at_the_tcp_whatever_the_frame_of_the
     np.testing.assert_allclose([cloud.scale.x, cloud.scale.y, cloud.scale.z], [0.04, 0.08, 0.12])
 
 
+@pytest.mark.parametrize(("rate", "seconds"), [(30.0, 1), (0.5, 6)])
+def test_the_arrow_of_a_force_that_comes_no_more_is_shown_for_some_pictures_only(rate, seconds):
+    """rviz and Foxglove show a marker for ever where it has no lifetime: of a robot that is silent, too."""
+    double, sample = NodeDouble(prefix="arm", marker_rate=rate), Sample(NAMES, 5)
+    sample.q, sample.external_wrench, sample.external_wrench_std = [0.0] * 6, [1.0] * 6, [1.0] * 6
+    SampleOutputs(double, ROBOT, [], "", arrow=True).publish(sample)
+    (shown,) = double.published["arm/contact_markers"]
+    assert [marker.lifetime.sec for marker in shown.markers] == [seconds, seconds]
+
+
 def node():
     return NodeDouble(tf_prefix="l_", publish_description=False, prefix="arm")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Point
+from rclpy.duration import Duration
 from std_msgs.msg import Bool, ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -120,13 +121,15 @@ class SampleOutputs(NodePart):
             contact.publish(Bool(data=touched))
 
     def _mark(self, sample: Sample, model: RobotModel, markers: Any) -> None:
-        rate = self._node.value("marker_rate")
-        if not self._marker_pace.due(sample.stamp_ns, max(rate, 0.5)) or rate == 0.0:
+        rate, paced = self._node.value("marker_rate"), max(self._node.value("marker_rate"), 0.5)
+        if not self._marker_pace.due(sample.stamp_ns, paced) or rate == 0.0:
             return
         if markers.get_subscription_count():
             position = model.fk(sample.q)[-1][:3, 3]
             arrow = contact_arrow(sample, position, self._base_frame, self._node.value("marker_scale"))
             if arrow is not None:
+                for marker in arrow.markers:  # a force that is estimated no more is not shown on
+                    marker.lifetime = Duration(seconds=max(LEAST_SHOWN, 3.0 / paced)).to_msg()
                 markers.publish(arrow)
 
     def shared(self) -> list[str]:
@@ -146,6 +149,7 @@ CONTACT, FREE = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0), ColorRGBA(r=0.2, g=0.5, b
 CLOUD = ColorRGBA(r=0.9, g=0.6, b=0.2, a=0.25)
 SHAFT = 0.015  # m
 LONGEST = 2.0  # m
+LEAST_SHOWN = 1.0  # s, of an arrow that no other one follows
 
 
 def contact_arrow(sample: Sample, position: np.ndarray, frame_id: str, scale: float) -> MarkerArray | None:

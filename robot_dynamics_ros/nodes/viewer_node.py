@@ -46,7 +46,7 @@ class ViewerNode(LifecycleBase):
         self._health: dict[str, tuple[Health, float]] = {}  # and when it came, steady time
         self._inputs: list[Any] = []
         self._timer: Any = None
-        self._pictures = 0
+        self._pictures, self._heard = 0, 0.0  # heard: when joint states came last, steady time; 0: never
         self._tared = ""
         self._arrived: dict[tuple[str, int | None], int] = {}
 
@@ -114,16 +114,26 @@ class ViewerNode(LifecycleBase):
             )
 
     def _draw(self) -> None:
-        """One picture of what arrived since the last one."""
-        waiting, self._raw = self._raw, {}
-        if ("joint_states", None) not in waiting:
+        """One picture of what arrived since the last one. Of a robot that is silent no force is shown, and the checks
+        say why: they go on.
+        """
+        waiting, self._raw, now = self._raw, {}, time.monotonic()
+        heard = ("joint_states", None) in waiting
+        if not heard and (not self._heard or now - self._heard < 1e-9 * SIGNAL_TIMEOUT_NS):
             return
         for key, raw in waiting.items():
             self._decode(key, raw)
-        self._age()
-        self._scene.show(self._sample)
+        if heard:
+            self._heard = now
+            self._age()
+        else:
+            self._sample.clear_estimates()
+            self._sample.stamp_ns += 1  # behind the last points, which stay
         self._pictures += 1
-        if self._pictures % TEXT_EVERY == 1:
+        text = self._pictures % TEXT_EVERY == 1
+        if heard or text:
+            self._scene.show(self._sample)
+        if text:
             self._scene.log_status(self._sample, self._checks())
             self._scene.set_state("tare", self._tared)
 

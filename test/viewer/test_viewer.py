@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.excitation.limits import Box, Limits
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.viewer import files
 from robot_dynamics_ros.viewer.files import write_motion_rrd, write_rrd
-from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
+from robot_dynamics_ros.viewer.scene import TEXT_EVERY, Health, Scene, between, deviation_along, state_text
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
 
@@ -243,6 +243,40 @@ def test_the_health_of_another_robot_in_the_graph_is_not_shown(namespace, shown,
     assert {check.name for check in node._checks() if check.level != 3} == {"driver: b"}
     node.destroy_node()
     rclpy.shutdown(context=context)
+
+
+def test_of_a_robot_that_is_silent_no_force_is_shown_and_the_checks_go_on(monkeypatch):
+    """The last force, and checks that all were ok, stayed in the picture for as long as no joint states came."""
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from robot_dynamics_ros.nodes import viewer_node
+
+    now, shown, states = [1000.0], [], []
+    monkeypatch.setattr(viewer_node, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    sample = Sample(UR5E.joint_names, 5)
+    sample.q, sample.external_wrench = [0.0] * 6, [7.0] * 6
+    scene = SimpleNamespace(
+        show=lambda s: shown.append((s.q[0], s.external_wrench[0])),
+        log_status=lambda s, checks: states.append([check.level for check in checks]),
+        set_state=lambda *_: None,
+    )
+    node = SimpleNamespace(_scene=scene, _sample=sample, _heard=0.0, _pictures=0, _tared="", _raw={}, _health={})
+    node._decode, node._age = (lambda *_: None), (lambda: None)
+    node._checks = lambda: viewer_node.ViewerNode._checks(node)
+    node._health["n: estimates"] = Health("n: estimates", 0, "ok"), now[0]
+    draw = lambda: viewer_node.ViewerNode._draw(node)  # noqa: E731
+    draw()
+    assert not shown and not states  # nothing has come yet
+    node._raw = {("joint_states", None): b""}
+    draw()
+    assert shown == [(0.0, 7.0)] and states == [[0]]
+    now[0] += 0.5  # less than a silence
+    draw()
+    assert len(shown) == 1
+    for _ in range(2 * TEXT_EVERY):
+        now[0] += 1.0
+        draw()
+    assert len(states) == 3 and states[-1] == [3]  # those of a node that has ended are stale
+    assert all(q == 0.0 and np.isnan(force) for q, force in shown[1:]) and len(shown) == 3
 
 
 def test_bytes_that_are_no_message_do_not_end_the_viewer():

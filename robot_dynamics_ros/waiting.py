@@ -1,4 +1,4 @@
-"""Waiting for a condition, and for Ctrl-C or SIGTERM."""
+"""Waiting for a condition, and for Ctrl-C, SIGTERM or the end of the terminal."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ def wait_until(
 
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
-    """Whether Ctrl-C was pressed or SIGTERM came: ask is_set(); wait() holds a lock that the handler needs, for ever.
+    """Whether Ctrl-C was pressed, SIGTERM came or the terminal was closed (unless that is ignored, as under nohup): ask
+    is_set(); wait() holds a lock that the handler needs, for ever.
 
     An exception inside the middleware would end the client, not the motion.
     """
     stop = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
     try:
         yield stop
     finally:

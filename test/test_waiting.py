@@ -23,11 +23,22 @@ def test_what_is_done_meanwhile_can_make_the_condition_hold():
     assert wait_until(lambda: len(done) == 3, 60.0, meanwhile=lambda: done.append(1)) and len(done) == 3
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm_set_an_event_and_raise_nothing_until_the_end(number):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_sigterm_and_a_closed_terminal_set_an_event_and_raise_nothing_until_the_end(number):
     before = signal.getsignal(number)
     with interrupted() as stop:
         assert not stop.is_set()
         signal.raise_signal(number)
         assert stop.is_set()
     assert signal.getsignal(number) is before
+
+
+def test_a_closed_terminal_that_is_ignored_stays_ignored():
+    """Under nohup the motion goes on."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupted() as stop:
+            signal.raise_signal(signal.SIGHUP)
+        assert not stop.is_set()
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -78,6 +78,8 @@ def command(
         with stderr.status(f"moving, {length:.0f} s after the move to the first point"), interrupted() as stop:
             monitor.play(arm.joint_names, times - times[0], q, qd)
             _wait_for_end(monitor, length, stop)
+            if not (stop.is_set() or monitor.present or monitor.wait_for_motion(("refused", *ENDED), LOOK)):
+                raise ConnectionFailed(f"{node} has gone: where the robot does not stand, stop it by its own button")
             if stop.is_set():
                 answered = monitor.stop_robot(ANSWER)
                 if not (monitor.wait_for_motion(ENDED, ANSWER) and answered):
@@ -90,12 +92,14 @@ def command(
 
 def _wait_for_end(monitor: Monitor, length: float, stop: Event) -> None:
     """Block until the motion was refused or has ended, or, once the node has answered, until stop is set: a request to
-    stop must not overtake the motion. A refusal after its start is of another command.
+    stop must not overtake the motion; or until the node has gone. A refusal after its start is of another command.
     """
     monitor.wait_for_motion(("starting", "moving", "refused", *ENDED), ANSWER)
     if not monitor.snapshot().motion.startswith("refused"):
         seconds = APPROACH + 2.0 * length
-        wait_until(lambda: stop.is_set() or monitor.wait_for_motion(ENDED, LOOK), seconds, lambda: None)
+        wait_until(
+            lambda: stop.is_set() or monitor.wait_for_motion(ENDED, LOOK) or not monitor.present, seconds, lambda: None
+        )
 
 
 def _few(points: Points) -> Points:

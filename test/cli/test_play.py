@@ -84,8 +84,29 @@ def test_play_waits_for_the_end_of_its_own_motion(states, end):
             seen.motion = states.pop(0)
         return True
 
-    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: seen), 1.0, Event())
+    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: seen, present=True), 1.0, Event())
     assert seen.motion == end
+
+
+def test_of_a_node_that_has_gone_no_end_is_waited_for(monkeypatch, tmp_path):
+    """After the node was killed `play` waited for minutes, and then said "moving"."""
+    monitor = pytest.importorskip("robot_dynamics_ros.nodes.topics.monitor", reason="rclpy is not installed")
+    node, file = SimpleNamespace(present=True, play=lambda *_: None, wait_for_node=lambda _: True), tmp_path / "m.csv"
+    looks, arm = [], load_robot("ur5e")
+
+    def wait(words, _timeout):
+        looks.append(words)
+        node.present = len(looks) < 4
+        return "moving" in words
+
+    node.wait_for_motion, node.snapshot = wait, lambda: SimpleNamespace(motion="moving")
+    q, qd, _ = motions.fourier(POSE, duration=20.0, rate=125.0)
+    write_trajectory(file, arm.joint_names, Points(np.arange(len(q)) / 125.0, q, qd))
+    monkeypatch.setattr(play, "require_ros", lambda: None)
+    monkeypatch.setattr(play, "environment", dict)
+    monkeypatch.setattr(monitor, "Monitor", lambda *words: nullcontext(node))
+    result = robot_dynamics("play", file, "--robot", "ur5e", "--yes")
+    assert "composed_node has gone" in str(result.exception) and len(looks) == 5
 
 
 def test_ctrl_c_ends_the_wait_for_the_end_of_a_motion():
@@ -97,5 +118,6 @@ def test_ctrl_c_ends_the_wait_for_the_end_of_a_motion():
             stop.set()
         return "moving" in words
 
-    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: SimpleNamespace(motion="moving")), 60.0, stop)
+    moving = SimpleNamespace(motion="moving")
+    _wait_for_end(SimpleNamespace(wait_for_motion=wait, snapshot=lambda: moving, present=True), 60.0, stop)
     assert len(looks) == 3

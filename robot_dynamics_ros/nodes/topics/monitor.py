@@ -109,9 +109,14 @@ class Monitor:
 
         The node learns of publishers and clients in the order in which they were made: it then hears the others too.
         """
-        if not (self._trajectory.get_subscription_count() and self._stop.service_is_ready()):
+        if not (self.present and self._stop.service_is_ready()):
             return False
         return self._call(self._question, GetState.Request(), REQUEST_TIMEOUT)
+
+    @property
+    def present(self) -> bool:
+        """Whether the graph shows the robot node: one that was killed for some seconds more."""
+        return self._trajectory.get_subscription_count() > 0
 
     def stop_robot(self, timeout: float) -> bool:
         """Ask the robot node to bring the robot to rest; False when it has not answered after `timeout` s."""

@@ -78,6 +78,7 @@ def test_deactivate_silences_and_activate_resumes(rig):
     transition(4)  # deactivate
     assert rig.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
     assert not rig.robot_node.work() and "not active" in rig.robot_node.diagnose()[0].message
+    assert rig.trigger("rearm") == (False, "the node is not active: activate it first, which connects the robot")
     for number in (2, 1, 3):  # clean up, configure, activate
         transition(number)
     rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))

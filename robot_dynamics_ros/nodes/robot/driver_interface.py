@@ -150,6 +150,8 @@ class DriverInterface(NodePart):
             self._motion.on_sample(sample)
 
     def _rearm(self) -> str:
+        if not self._node.active:
+            raise CapabilityError("the node is not active: activate it first, which connects the robot")
         if self._driver.condition >= StreamState.safe:
             raise CapabilityError(f"the fault is still there: {worst(*self._faults())[1]}")
         if self._torque is not None:

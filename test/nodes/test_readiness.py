@@ -77,3 +77,12 @@ def test_silence_is_an_error_on_the_console_and_not_repeated_every_second(made, 
     assert text in found and len(lines) == 1 and text in lines[0]
     ready.on_sample(Sample(PIPELINE.robot.joint_names))
     assert not ready.check()
+
+
+def test_a_message_that_was_refused_long_ago_does_not_explain_a_silence(made):
+    """One message without a stamp at the start was the reason given when the driver fell silent an hour later."""
+    ready, clock, _, node, inputs = made
+    node.publishers, inputs.last_refusal = 1, "no stamp"
+    ready.on_sample(Sample(PIPELINE.robot.joint_names))
+    clock.now += 10.0
+    assert ready.check().startswith("nothing arrives on /arm/joint_states for 5 s")

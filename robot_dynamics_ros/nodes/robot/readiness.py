@@ -46,6 +46,7 @@ class Readiness:
     def on_sample(self, sample: Sample, judged: bool = True) -> None:
         """Count a sample; while samples are not judged yet, or estimates are withheld, nothing is ready."""
         self._arrived = time.monotonic()
+        self._inputs.last_refusal = ""  # of before, which does not explain a silence that follows
         if not judged:
             self._first, self._count = None, 0
         if self._ready or not judged:

@@ -37,6 +37,7 @@ class TopicInputs(NodePart):
     """
 
     _zero = False  # a message without a stamp was there
+    _why = ""  # the last message was refused
 
     def __init__(
         self,
@@ -53,7 +54,8 @@ class TopicInputs(NodePart):
         self._ends: dict[str, tuple[float, float]] = {}  # of the travel of joints that are none of the arm's
         self._told = 0  # refused messages, as last reported
         self._seen = (0, 0)  # how often stamps went back and samples were out of order, as last reported
-        self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
+        self.last_refusal = ""  # why there was no usable message since the last one, which Readiness forgets then
+        self.main = MAIN  # absolute name of the topic of joint states
         for name in (MAIN, *companions, *held):
             self._listen(TOPICS[name], robot.joint_names)
 
@@ -91,7 +93,7 @@ class TopicInputs(NodePart):
 
     def _refuse(self, why: str) -> None:
         """Count by reason, at most MAX_REASONS of them: names in a reason come from the message."""
-        self.last_refusal = why
+        self.last_refusal = self._why = why
         known = why in self._refused or len(self._refused) < MAX_REASONS
         self._refused[why if known else OTHER] += 1
         self._node.get_logger().warning(why, throttle_duration_sec=5.0)
@@ -135,7 +137,7 @@ class TopicInputs(NodePart):
         new, self._told = total - self._told, total
         several = self._node.count_publishers(self.main) if new else 0
         also = f"; {several} nodes publish on {self.main}" if several > 1 else ""
-        return new, f"{new} messages refused: {self.last_refusal}{also}" if new else ""
+        return new, f"{new} messages refused: {self._why}{also}" if new else ""
 
     def disorder(self) -> tuple[bytes, str]:
         """What is wrong with the stamps since the last call."""

@@ -54,11 +54,14 @@ def test_the_driver_refuses_a_motion_and_a_setting_itself(stand):
             call()
 
 
-def test_the_end_of_torque_by_the_guard_is_said_once_on_the_console(stand):
+@pytest.mark.parametrize("looked", [True, False])
+def test_the_end_of_torque_by_the_guard_is_said_once_on_the_console(stand, looked):
+    """Of torque that was enabled again and ended between two diagnostics nothing was said."""
     node, driver = stand
     for _ in range(2):
         guided(node)
-        node.parts.diagnose_torque()
+        if looked:
+            node.parts.diagnose_torque()
         node.log.clear()
         driver.loop.trip(GuardReason.publisher)
         node.cycle(60)

@@ -272,6 +272,7 @@ class TorqueInterface(NodePart):
         self.loop.rearm()
         if not self._wait(lambda: self.loop.state not in LATCHED):
             raise CapabilityError(f"the guard stays {self.loop.state.name}: {self.loop.reason.name}")
+        self._told = False  # it may latch again before the next diagnostics
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:

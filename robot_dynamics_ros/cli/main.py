@@ -95,6 +95,10 @@ def run(group: click.Group) -> None:
         if (error.name or "").startswith("robot_dynamics_ros"):
             raise  # a defect of ours
         _complain(f"{error}: install what docs/install.md lists")
+    except ImportError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        click.echo("\nAborted!", err=True)  # as click says of a Ctrl-C that does not fall into loading an extension
     except OSError as error:
         if error.filename is None:
             raise  # no file of the user's: a defect of ours

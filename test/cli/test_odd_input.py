@@ -125,6 +125,23 @@ def test_warnings_of_numpy_do_not_reach_the_terminal(monkeypatch):
     assert seen == []
 
 
+def test_a_ctrl_c_while_an_extension_module_loads_is_no_traceback(monkeypatch, capsys):
+    """Such a module turns it into an ImportError, which `up` showed as a traceback of 40 lines."""
+
+    @click.command("x")
+    @click.argument("cause")
+    def command(cause):
+        raise ImportError("initialization failed") from {"key": KeyboardInterrupt(), "defect": ValueError()}[cause]
+
+    monkeypatch.setattr(sys, "argv", ["x", "key"])
+    with pytest.raises(SystemExit, match="1"):
+        run(command)
+    assert capsys.readouterr().err == "\nAborted!\n"
+    monkeypatch.setattr(sys, "argv", ["x", "defect"])
+    with pytest.raises(ImportError):
+        run(command)
+
+
 def test_a_recording_to_recover_that_does_not_exist_is_one_line(tmp_path):
     done = robot_dynamics("record", "--recover", tmp_path / "gone.mcap", "--out", tmp_path / "new")
     assert done.exit_code == 1 and "usage" not in done.output.lower() and not (tmp_path / "new").exists()

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from robot_dynamics_ros._core import GuardReason, GuardState
@@ -119,6 +120,16 @@ def test_waypoints_far_outside_the_limits_are_refused_before_a_path_is_computed(
     node.table["waypoints"] = str(file)
     success, text = node.call("enable_tracking")
     assert not success and "trajectory: position 1000000" in text
+
+
+def test_waypoints_are_no_samples_however_far_apart_they_are(stand, tmp_path):
+    """Those of the documentation, 20 degrees apart, were refused as a motion at 175 rad/s."""
+    node, driver = stand
+    file, here = tmp_path / "path.yaml", driver.state.q
+    rows = [here.tolist(), (here + np.deg2rad([20.0, 10.0, -10.0, 10.0, 0.0, 10.0])).tolist()]
+    file.write_text(json.dumps({"unit": "rad", "joint_names": driver.robot.joint_names, "waypoints": rows}))
+    node.table["waypoints"] = str(file)
+    assert node.call("enable_tracking") == (True, "torque enabled: track")
 
 
 ALLOWED = ("/cell/planner", "/cell_enclave")

@@ -241,7 +241,7 @@ class TorqueInterface(NodePart):
         if not path:
             raise CapabilityError("no torque: parameter waypoints names no file to follow")
         points = load_waypoints(path, self.robot.joint_names)
-        refuse_outside_limits(self.robot, points)  # before a path of any length is computed
+        refuse_outside_limits(self.robot, points, 0.0)  # positions, before a path of any length is computed
         speed = np.minimum(self._node.value("tracking_speed"), 0.8 * self.robot.array("limits.velocity"))
         motion = through(
             np.vstack([points, points[:1]]), velocity=speed, acceleration=0.5 * self.robot.array("limits.acceleration")

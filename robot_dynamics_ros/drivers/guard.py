@@ -69,6 +69,8 @@ def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> No
         )
     if not status.safety_normal:
         raise CapabilityError(f"no torque: safety mode is {status.safety_text}")
+    if not status.drives_hold:  # an effort of zero would be taken for a wrong robot file
+        raise CapabilityError(f"no torque: robot mode is {status.mode_text}")
     _refuse_payload(robot, status)
 
 

@@ -108,6 +108,7 @@ def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
 
 class Status:
     safety_normal, safety_text, payload, payload_com = True, "normal", 0.0, (0.0, 0.0, 0.0)
+    drives_hold = True
 
 
 class Info:

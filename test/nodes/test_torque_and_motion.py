@@ -132,6 +132,13 @@ def test_a_protective_stop_is_the_reason_why_torque_and_rearm_are_refused(stand)
     assert node.call("rearm")[1] == "the fault is still there: stream safe; safety mode protective stop"
 
 
+def test_a_robot_without_power_is_not_taken_for_a_wrong_robot_file(stand):
+    """After an emergency stop was released the effort is zero: the reason named units, sign and payload of the file."""
+    node, driver = stand
+    driver.status = replace(driver.status, drives_hold=False, mode_text="power off")
+    assert node.call("enable_guiding") == (False, "no torque: robot mode is power off")
+
+
 def hold(node, pressed=True):
     node.callbacks["~/enable_switch"](Bool(data=pressed))
 

@@ -25,12 +25,16 @@ def test_what_is_done_meanwhile_can_make_the_condition_hold():
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_sigterm_and_a_closed_terminal_set_an_event_and_raise_nothing_until_the_end(number):
-    before = signal.getsignal(number)
-    with interrupted() as stop:
-        assert not stop.is_set()
-        signal.raise_signal(number)
-        assert stop.is_set()
-    assert signal.getsignal(number) is before
+    """Also where the tests run under nohup, which ignores SIGHUP."""
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with interrupted() as stop:
+            assert not stop.is_set()
+            signal.raise_signal(number)
+            assert stop.is_set()
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
 
 
 def test_a_closed_terminal_that_is_ignored_stays_ignored():

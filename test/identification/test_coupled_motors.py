@@ -10,7 +10,7 @@ from synthetic import UR5E, with_signals
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import written_law
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.model import coupled_inertia, motor_inertia
+from robot_dynamics_ros.identification.arm.model import motor_inertia, rotors_left_out
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.dataset.motion import low_pass
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -87,10 +87,10 @@ def test_the_error_falls_against_laws_of_the_joints_alone(found, logs, monkeypat
 def test_a_rotor_that_turns_with_two_joints_is_named_where_it_is_not_written(found):
     """And its torque exceeds what is left: that of the last motor, which the fifth joint has as a term of the sixth."""
     moving, none = np.full(6, 0.2), np.zeros((6, 6))
-    assert not coupled_inertia(found.fit, found.motion, moving, found.live.coupled)
-    text = coupled_inertia(found.fit, found.motion, moving, none)
+    assert not rotors_left_out(found.fit, found.motion, moving, found.live.coupled)
+    text = rotors_left_out(found.fit, found.motion, moving, none)
     assert "wrist_2_joint (0." in text and "of wrist_3_joint here" in text
-    assert not coupled_inertia(found.fit, found.motion, moving * 1e3, none)
+    assert not rotors_left_out(found.fit, found.motion, moving * 1e3, none)
 
 
 def test_the_rotor_lowers_the_live_error_of_both_joints(found, logs):

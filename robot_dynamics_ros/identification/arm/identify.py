@@ -26,7 +26,7 @@ from robot_dynamics_ros.identification.arm.friction_differences import at_one_fr
 from robot_dynamics_ros.identification.arm.hand_guiding import refuse_guided
 from robot_dynamics_ros.identification.arm.known_wrench import untouched, use_wrench
 from robot_dynamics_ros.identification.arm.load_differences import load_differences
-from robot_dynamics_ros.identification.arm.model import coupled_inertia, motions_of
+from robot_dynamics_ros.identification.arm.model import motions_of, rotors_left_out
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read_moving, read_training
@@ -275,7 +275,7 @@ def measure_residuals(state: Identification) -> None:
         note(state.statements, f"no residuals in the robot file: {error}")
         return
     note(state.warnings, unknown_at_small_speeds(state.robot.joint_names, state.residuals["slow"]))
-    note(state.warnings, coupled_inertia(state.fit, state.motion, state.residuals["moving"], state.live.coupled))
+    note(state.warnings, rotors_left_out(state.fit, state.motion, state.residuals["moving"], state.live.coupled))
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (

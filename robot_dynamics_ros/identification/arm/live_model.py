@@ -85,7 +85,8 @@ def fit_live(
     """
     motors, load = motor_friction(body, motion), body.load(motion)
     by_rotor = any(law.rotor for law in known) if known else rotors_shown(motion, load)
-    shared = sum(motors.values(), motion.qdd @ _coupled(body, coupled_rotors(turning, motion.n)).T)
+    known_rotors = coupled_rotors(turning, motion.n)  # where there are none, as each joint's own law has it
+    shared = sum(motors.values(), motion.qdd @ np.where(known_rotors, known_rotors, body.coupled).T)
     joints = _samples(body, rotor, motion, load, shared, by_rotor)
     if not known:
         problems = presliding_problems(joints)
@@ -104,15 +105,6 @@ def fit_live(
 def coupled_rotors(motors: Sequence[MotorLaw], n: int) -> np.ndarray:
     """J (n, n) [kg m2] of the rotors of motors that turn with two of n joints."""
     return coupling_matrix([(j, k, sign * m.inertia) for m in motors for j, k, sign in [m.place]], n)
-
-
-def _coupled(body: IdentifiedModel, known: np.ndarray) -> np.ndarray:
-    """Known J (n, n) [kg m2], and where that is 0 what each joint's own law has of the other one's acceleration."""
-    out = known.copy()
-    for j, law in enumerate(body.structure.laws):
-        for k in (int(term[3:]) for term in law.terms if term.startswith("ca@")):
-            out[j, k] = known[j, k] or body.coefficient(j, f"ca@{k}")
-    return out
 
 
 def _samples(

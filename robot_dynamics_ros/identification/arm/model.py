@@ -208,6 +208,12 @@ class IdentifiedModel:
         terms = self.structure.laws[j].terms
         return float(self.friction[j][terms.index(term)]) if term in terms else 0.0
 
+    @property
+    def coupled(self) -> np.ndarray:
+        """(n, n) [kg m2] of rotors that turn with two joints: what row j's law has of the acceleration of joint k."""
+        n = self.rigid.n
+        return np.array([[self.coefficient(j, f"ca@{k}") for k in range(n)] for j in range(n)])
+
 
 def coupled_statement(robot: RobotFile, structure: Structure) -> str:
     """A sentence naming the joints of coupled motors; empty where there are none."""
@@ -234,18 +240,18 @@ def motor_inertia(model: IdentifiedModel, rotor: np.ndarray, places: Sequence[tu
     return found / max(1.0, -least)
 
 
-def coupled_inertia(model: IdentifiedModel, motion: Motion, moving: np.ndarray, written: np.ndarray) -> str:
+def rotors_left_out(model: IdentifiedModel, motion: Motion, moving: np.ndarray, written: np.ndarray) -> str:
     """A sentence naming joints whose motor turns with another one, too, where the torque of its rotor, ca qdd, exceeds
     moving (n,) [Nm], what the live pipeline errs by anyway, and is not in J `written` (n, n); empty where none does.
     """
-    names, found = model.rigid.robot.joint_names, []
+    names, inertia = model.rigid.robot.joint_names, np.abs(model.coupled)
     fastest = np.quantile(np.abs(motion.qdd), 0.999, axis=0)  # not the edges of the low-pass
-    for j, law in enumerate(model.structure.laws):
-        for k in (int(term[3:]) for term in law.terms if term.startswith("ca@")):
-            inertia = abs(model.coefficient(j, f"ca@{k}"))
-            if not written[j, k] and inertia * fastest[k] > moving[j]:
-                at = f"{inertia * fastest[k]:.2g} Nm at the {fastest[k]:.2g} rad/s2 of {names[k]} here"
-                found.append(f"{names[j]} ({inertia:.2g} kg m2, {at})")
+    left = (written == 0) & (inertia * fastest > moving[:, None])
+    found = [
+        f"{names[j]} ({inertia[j, k]:.2g} kg m2, {inertia[j, k] * fastest[k]:.2g} Nm at the {fastest[k]:.2g} rad/s2 of "
+        f"{names[k]} here)"
+        for j, k in np.argwhere(left)
+    ]
     if not found:
         return ""
     return (

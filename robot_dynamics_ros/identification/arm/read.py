@@ -85,9 +85,7 @@ def read(
             report.drop("in freedrive", int(guided.sum()))
     refuse(log, robot, report.source, but="bursts")  # an even clock may repair them
     check_moves(log, str(bag))
-    rec = recording(log, str(bag), robot)
-    late, rec.start_ns = 1e-9 * (rec.start_ns - first), first
-    rec.pieces = [replace(piece, begin=piece.begin + late) for piece in rec.pieces]
+    rec = recording(log, str(bag), robot, first)
     rec.recorded_names, rec.effort_unit = names, report.effort_unit
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]

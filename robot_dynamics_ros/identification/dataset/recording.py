@@ -136,9 +136,9 @@ class Recording:
         return replace(self, pieces=[replace(p, effort=change(p.effort)) for p in self.pieces])
 
 
-def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
-    """Recording of a loaded log; robot: whose gravity shows where brakes are closed. Raises DataError when nothing
-    usable is left.
+def recording(log: Log, name: str, robot: RobotFile | None = None, start_ns: int | None = None) -> Recording:
+    """Recording of a loaded log; robot: whose gravity shows where brakes are closed; start_ns: stamp from which times
+    count, None: that of the first row. Raises DataError when nothing usable is left.
     """
     notes: list[str] = []
     if loaded(log).all():
@@ -146,7 +146,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None) -> Recording:
     notes += filter(None, [clipped(log), commanded(log)])
     if (np.abs(np.diff(log.q, axis=0)) > np.pi).any():  # positions of joints that turn without end begin again
         log = Log(log.joint_names, log.stamp_ns, log.signals | {"q": np.unwrap(log.q, axis=0)}, log.receive_ns)
-    first = int(log.stamp_ns[0])
+    first = int(log.stamp_ns[0]) if start_ns is None else start_ns
     log, counts = usable(log, robot)
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):

@@ -121,7 +121,8 @@ class SampleOutputs(NodePart):
             contact.publish(Bool(data=touched))
 
     def _mark(self, sample: Sample, model: RobotModel, markers: Any) -> None:
-        rate, paced = self._node.value("marker_rate"), max(self._node.value("marker_rate"), 0.5)
+        rate = self._node.value("marker_rate")
+        paced = max(rate, 0.5)
         if not self._marker_pace.due(sample.stamp_ns, paced) or rate == 0.0:
             return
         if markers.get_subscription_count():

@@ -135,12 +135,10 @@ def halting(seed, folder):
 
 @pytest.mark.long
 def test_at_rest_for_half_of_the_run(tmp_path):
-    """Figures of rest and motion are separate; with hysteretic laws a stand costs the model of motion little: 20 s cost
-    the last wrist 0.03 of R2, which is 0.98 without them.
-    """
+    """Figures of rest and motion are separate; a stand of 20 s costs the model of motion 0.01 of R2 at most."""
     found = identify(UR5E, [halting(0, tmp_path)], [halting(1, tmp_path)])
     report = summarise(found, "")["validation"]
     assert all(count > 2000 for count in report["at_rest"]["samples"])
     assert all(count > 1500 for count in report["moving"]["samples"])
-    assert min(report["moving"]["r2"]) > 0.9 and min(report["r2"]) > 0.7
+    assert min(report["moving"]["r2"]) > 0.95 and min(report["r2"]) > 0.7
     assert report["moving"]["rmse"] != report["at_rest"]["rmse"]

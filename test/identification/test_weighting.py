@@ -1,5 +1,6 @@
 """Weights of joints [Madsen2020 ch5 19-20] [Liu2020 23], rests and recordings in least squares, against numpy."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from robot_dynamics_ros.identification.arm.solvers.rest_weights import (
     slow_weights,
 )
 from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.stretches import LONG_STAND, with_short_stands
 from robot_dynamics_ros.signals.speeds import SLOW
 
 
@@ -115,6 +117,20 @@ def test_a_stand_counts_the_same_however_long_it_is():
         totals.append(weight[~moving, 0].sum())
     # four times the variance of the samples in motion
     np.testing.assert_allclose(totals, STAND * RATE / 4)
+
+
+def test_a_long_stand_of_the_arm_counts_as_a_shorter_one():
+    """In all fits: what friction leaves of a minute at rest is one observation. A joint that stands alone is no stand
+    of the arm.
+    """
+    for seconds, weight in ((0.8 * LONG_STAND, 1.0), (12 * LONG_STAND, 1 / 12)):
+        motion = stop_and_go(seconds)
+        assert with_short_stands(motion) is motion
+        motion = replace(motion, qd=motion.qd[:, [0, 0]])
+        stands = motion.qd[:, 0] < SLOW
+        weights = with_short_stands(motion).weights
+        np.testing.assert_allclose(weights[stands], weight)
+        assert (weights[~stands] == 1).all()
 
 
 def test_a_reversal_is_no_stand():

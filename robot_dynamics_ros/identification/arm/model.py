@@ -28,6 +28,7 @@ from robot_dynamics_ros.identification.dataset.motion import (
     stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.stretches import with_short_stands
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import coupling_matrix
 from robot_dynamics_ros.signals.runs import pieces_of
@@ -266,6 +267,6 @@ def motion_of(recordings: Sequence[Recording], structure: Structure, margin: flo
 
 
 def motions_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> list[Motion]:
-    """The same of every recording, at one rate for all: that of the longest one."""
+    """The same of every recording, at one rate for all, that of the longest one; long stands have less weight."""
     s, rate = structure, min(kept_rate(r.samples, r.rate) for r in recordings)
-    return [at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate) for r in recordings]
+    return [with_short_stands(at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate)) for r in recordings]

@@ -9,8 +9,11 @@ import numpy as np
 
 from robot_dynamics_ros.identification.dataset.motion import LOWER_RATE, Motion, step_of
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.signals.runs import pieces_of, runs
+from robot_dynamics_ros.signals.speeds import SLOW
 
 STRETCHES = 12  # of a long recording
+LONG_STAND = 5.0  # s that a stand of any length counts as at most: friction has one value in it
 
 
 def sampled(recordings: Sequence[Recording], rows: int, context: float) -> list[Recording]:
@@ -31,6 +34,23 @@ def _cut(rec: Recording, share: float, beside: int) -> Recording:
         for first in np.linspace(0, len(p.t) - length, count).astype(int).tolist():
             pieces.append(p.take(slice(max(first - beside, 0), first + length + beside)))
     return replace(rec, pieces=pieces)
+
+
+def lasting(mask: np.ndarray, motion: Motion, seconds: float) -> list[tuple[int, int]]:
+    """(first, end) of the runs of mask (N,) within a piece of a motion that last longer than some seconds."""
+    found = [(a + i, a + k) for a, b in pieces_of(motion.start) for i, k in runs(mask[a:b])]
+    return [(first, end) for first, end in found if end - first > seconds * motion.rate]
+
+
+def with_short_stands(motion: Motion) -> Motion:
+    """The motion; a stand of the whole arm longer than LONG_STAND weighs as much as one that long."""
+    stands = lasting((np.abs(motion.qd) < SLOW).all(axis=1), motion, LONG_STAND)
+    if not stands:
+        return motion
+    weight = motion.weights.copy()
+    for first, end in stands:
+        weight[first:end] *= LONG_STAND * motion.rate / (end - first)
+    return replace(motion, weight=weight)
 
 
 def thinned(motion: Motion, rows: int) -> Motion:

@@ -13,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
-from robot_dynamics_ros.signals.runs import pieces_of, runs
+from robot_dynamics_ros.identification.dataset.stretches import lasting
 from robot_dynamics_ros.signals.speeds import SLOW
 
 SPELL = 1.0  # s whose mean residual counts as one independent error of a recording
@@ -23,18 +23,14 @@ STAND = 0.1  # s that a slow stretch of any length counts as: about the correlat
 
 def slow_stretches(motion: Motion) -> list[list[tuple[int, int]]]:
     """Per joint: (first, end) of the stretches in which it is slower than SLOW for longer than STAND."""
-    slow, longest = np.abs(motion.qd) < SLOW, STAND * motion.rate
-    return [
-        [(a + i, a + k) for a, b in pieces_of(motion.start) for i, k in runs(slow[a:b, j]) if k - i > longest]
-        for j in range(motion.n)
-    ]
+    return [lasting(slow, motion, STAND) for slow in (np.abs(motion.qd) < SLOW).T]
 
 
 def slow_weights(rest: np.ndarray, motion: Motion, stretches: list[list[tuple[int, int]]]) -> np.ndarray:
-    """Weights (N, n): those of the motion, in its slow stretches of d samples times min(1, s^2_fast/s^2_slow) d_0/d.
+    """Weights (N, n): those of the motion, in its slow stretches of weight d times min(1, s^2_fast/s^2_slow) d_0/d.
 
     s^2: mean square of what a model leaves of the joint's effort, `rest` (N, n) [Nm], in its other samples and in
-    these; d_0: samples in STAND seconds.
+    these; d: the sum of their weights; d_0: samples in STAND seconds.
     """
     weight = motion.weights.copy()
     square = rest**2
@@ -46,7 +42,7 @@ def slow_weights(rest: np.ndarray, motion: Motion, stretches: list[list[tuple[in
             continue
         ratio = min(square[~slow, j].mean() / max(square[slow, j].mean(), 1e-12), 1.0)
         for first, end in found:
-            weight[first:end, j] *= ratio * STAND * motion.rate / (end - first)
+            weight[first:end, j] *= ratio * STAND * motion.rate / weight[first:end, j].sum()
     return weight
 
 

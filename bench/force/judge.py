@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from bench.force import baseline
 from bench.force.recordings import SAME, TRIALS, Since, Trial, recorded, replayed, simulated, trial
 from bench.force.zoo import Individual
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
+from robot_dynamics_ros.estimators.wrench_metrics import SETTLED, Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.arm.state import Options
@@ -25,7 +25,6 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
-SETTLED = 2.0  # s at the beginning of a replay that are not judged
 ORACLE_STD = 0.02  # share of the true friction that the oracle gives as deviation
 METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
@@ -44,10 +43,6 @@ class Verdict:
     seconds: dict[str, float] = field(default_factory=dict)
     refused: str = ""
     warnings: list[str] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
 
 def judge_all(name: str, people: Sequence[Individual], work: Path | None, jobs: int, since: Since) -> Iterator[Verdict]:

@@ -118,4 +118,4 @@ def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 def as_json(verdicts: Sequence[Verdict], setup: dict[str, Any]) -> dict[str, Any]:
     """Setup, summary and every robot."""
-    return {"setup": setup, "summary": summary(verdicts), "robots": [v.as_dict() for v in verdicts]}
+    return {"setup": setup, "summary": summary(verdicts), "robots": list(verdicts)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from robot_dynamics_ros._core import Status
@@ -51,7 +49,7 @@ def _larger_torques(robot: RobotFile, log: Log, status: np.ndarray) -> str:
     """
     if not robot.has("residuals.moving"):
         return ""
-    size = _least(_relative_size, log, _slides(log, status))
+    size = _least_size(log, _slides(log, status))
     names = ", ".join(f"{log.joint_names[j]} {size[j]:.1f}" for j in np.flatnonzero(size > TOO_LARGE))
     return names and (
         f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: "
@@ -84,20 +82,14 @@ def _slides(log: Log, status: np.ndarray) -> np.ndarray:
     return moving(log, status)[:, None] & (np.abs(log.qd) > SLIDING) & ~(log.contact[:, -1:] > 0.5)
 
 
-def _least(measure: Callable[[Log, np.ndarray, int], float], log: Log, rows: np.ndarray) -> np.ndarray:
-    """What the rows (N, n) in all PARTS of the motion of each joint show of a measure (n,): the smallest, 0 where signs
-    differ or a part has too few.
+def _least_size(log: Log, rows: np.ndarray) -> np.ndarray:
+    """Root mean square of the external torque over its deviation (n,) in the rows (N, n) of each of PARTS of the motion
+    of a joint: the smallest, 0 where a part has too few.
     """
-    found = np.zeros(rows.shape[1])
+    found, ratio = np.zeros(rows.shape[1]), log.external_joint_torque / log.external_joint_torque_std
     for j, own in enumerate(rows.T):
         parts = np.array_split(np.flatnonzero(np.abs(log.qd[:, j]) > SLIDING), PARTS)
         shown = [part[own[part]] for part in parts]
         if all(len(k) >= max(LEAST_ROWS, FREE * len(part)) for k, part in zip(shown, parts, strict=True)):
-            values = [measure(log, k, j) for k in shown]
-            found[j] = min(values, key=abs) if abs(np.sign(values).sum()) == PARTS else 0.0
+            found[j] = min(np.sqrt(np.mean(ratio[k, j] ** 2)) for k in shown)
     return found
-
-
-def _relative_size(log: Log, rows: np.ndarray, j: int) -> float:
-    """Root mean square of the external torque of joint j over its deviation."""
-    return float(np.sqrt(np.mean((log.external_joint_torque[rows, j] / log.external_joint_torque_std[rows, j]) ** 2)))

@@ -37,11 +37,6 @@ class EnergyModel:
         constants = {name: np.ascontiguousarray(value) for name, value in vars(self).items()}
         return _core.PowerMeter(len(self.gear_ratio), **constants)
 
-    def power(self, torque: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Electric and mechanical power (N, n) [W] of motor torque [Nm] and velocity [rad/s], both reflected (N, n)."""
-        mechanical = torque * velocity
-        return (torque / (self.gear_ratio * self.motor_constant)) ** 2 + mechanical / self.back_emf_ratio, mechanical
-
     def energy(self, stamp_ns: np.ndarray, torque: np.ndarray, velocity: np.ndarray) -> dict[str, Any]:
         """Energies [J] and efficiencies of a motion, per joint, then total (n + 1,): what flows back credited and lost.
 

@@ -186,11 +186,8 @@ def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[
 
 
 def _number(limit: ElementTree.Element | None, attribute: str) -> float | None:
-    text = None if limit is None else limit.get(attribute)
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None
+    text = None if limit is None else limit.get(attribute)  # of numbers alone: read_urdf has refused others
+    return None if text is None else float(text)
 
 
 def _sensing(torque_side: str) -> dict[str, Any]:

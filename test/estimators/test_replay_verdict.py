@@ -14,7 +14,7 @@ from stepwise import gated
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.lag import binned, lags, late
 from robot_dynamics_ros.estimators.replay import UNTRUSTED, replay
-from robot_dynamics_ros.estimators.replay_changes import _least
+from robot_dynamics_ros.estimators.replay_changes import _least_size
 from robot_dynamics_ros.estimators.replay_verdict import STATES, judged
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -213,9 +213,10 @@ def test_a_robot_that_changed_since_its_recordings_is_told_of_with_the_joint(tmp
 def test_the_edges_of_a_push_are_no_free_motion():
     """Of 60 s of polishing 1.4 s, or 0.5 s of each third, had no flag, and the robot was said to have changed."""
     free = np.ones((30_000, 1), bool)
-    log, after = SimpleNamespace(qd=0.1 * free), np.arange(len(free))[:, None]
+    torque = {"external_joint_torque": 2.0 * free, "external_joint_torque_std": 2.0 * free}
+    log, after = SimpleNamespace(qd=0.1 * free, **torque), np.arange(len(free))[:, None]
     for rows, shown in ((free, 1.0), (after < 700, 0.0), (after % 10_000 < 250, 0.0), (after % 10_000 < 1500, 1.0)):
-        assert _least(lambda *_: 1.0, log, rows) == shown
+        assert _least_size(log, rows) == shown
 
 
 def test_lags_that_do_not_agree_say_nothing():

@@ -158,3 +158,17 @@ def test_duty_cycles_are_measured(duty):
     q, v, _ = motions.duty_cycle(np.zeros(1), np.ones(1), 4.0, duty, 240.0, rate=50.0)
     (run,) = duty_runs(record(q[:, 0], v[:, 0], rate=50.0))
     assert run.duty == pytest.approx(duty, abs=0.06) and run.duration == pytest.approx(240, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("pause", "behind", "runs"),
+    [(0.6, 40.0, 1), (600.0, 31.0, 1), (0.6, 24.0, 2), (-500.0, 40.0, 2), (1e9, 40.0, 2), (0.6, None, 2)],
+)
+def test_behind_a_gap_a_joint_goes_on_warm_or_begins_cold(pause, behind, runs):
+    """Air at 22 deg C, 40 deg C before the gap. Tables whose clocks start again are parts a second apart."""
+    t = np.arange(0, 600.0, 0.1)
+    whole = record(np.sin(t), np.cos(t), rate=10.0)
+    heat = None if behind is None else np.r_[np.linspace(22.0, 40.0, 3000), np.linspace(behind, 45.0, 3000)]
+    stamps = whole.stamp_ns + (np.arange(len(t)) >= 3000) * int(pause * 1e9)
+    found = duty_runs(replace(whole, stamp_ns=stamps, temperature=heat))
+    assert [run.rows.start for run in found] == [0, 3000][:runs]

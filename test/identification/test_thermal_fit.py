@@ -7,8 +7,11 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.joint.fits import thermal_fit
 from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.friction import FrictionModel, law_named
+from robot_dynamics_ros.robot_file import load_robot
 
 T0, AIR = 25.0, 22.0
 LAW = {"c0": 6.0, "c1": 9.0, "c2": -1.0, "c3": 0.2, "c4": 2.5, "h": 12.0}
@@ -60,6 +63,21 @@ def test_parameters_come_back_when_the_capacity_is_known(cycles):
         assert abs(fit.parameters[name] - true) < max(3 * fit.std[name], 0.02 * abs(true)), name
     assert fit.nrmse > fit.nrmse_without + 5 and fit.nrmse > 95
     assert fit.temperature_span > 10
+
+
+def test_a_gap_in_a_warm_run_changes_no_result():
+    """Behind 0.6 s without samples the joint was taken for a cold one in air as warm as it is."""
+    warm = run(1.0, TWO, minutes=90, reported=True)
+    lost = (warm.stamp_ns > 40 * 60e9) & (warm.stamp_ns < (40 * 60 + 0.8) * 1e9)
+    columns = (warm.stamp_ns, np.zeros(len(lost)), warm.v, warm.friction, np.zeros(len(lost)))
+    record = JointRecord("j", *(x[~lost] for x in columns), temperature=warm.housing[~lost])
+    robot = load_robot("ur5e")
+    friction = {p.name: [LAW.get(p.name, p.default)] * 6 for p in law_named("simoni").parameters}
+    block = {"source": "datasheet", "model": "simoni", "parameters": friction, "reference_temperature": T0}
+    fit = thermal_fit(record, robot.with_updates({"friction": block}, {"datasheet": "a test"}), 0)
+    assert fit.numbers["runs"] == 1
+    for name, true in (("heat_transfer", TWO[1]), ("housing_transfer", TWO[3])):
+        assert abs(fit.parameters[name] - true) < 0.1 * true, name
 
 
 def test_a_reported_housing_gives_every_parameter(reported_cycles):

@@ -21,7 +21,8 @@ _MAX_CHANGE, _MIN_CHANGE = 0.02, 1e-3  # rad/s, largest such change; allowed bes
 _SHORTEST, _SHORTEST_DUTY = 0.15, 120.0  # s, of constant velocity; of a duty cycle
 _SETTLE = 0.02  # rad of travel after a reversal before presliding friction has settled
 _SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows
-_GAP = 0.5  # s without samples: a new run begins
+_GAP, _COLD = 0.5, 6 * 3600.0  # s without samples, in which a joint cools; behind the longer one it is cold
+_READINGS, _COOLED = 50, 0.2  # samples whose mean is a temperature; share of the warming that a cold joint has left
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def reversals(record: JointRecord, least: float = 2e-3) -> list[slice]:
 
 @dataclass(frozen=True)
 class DutyRun:
-    """A run without gaps for heating: its rows, share of time in motion, and duration [s]."""
+    """A run for heating: its rows, share of time in motion, and duration [s]."""
 
     rows: slice
     duty: float
@@ -162,15 +163,29 @@ class DutyRun:
 
 
 def duty_runs(record: JointRecord) -> list[DutyRun]:
-    """Parts without gaps of at least _SHORTEST_DUTY, with the share of time the joint moves in each."""
-    found = []
-    gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > _GAP * 1e9
-    for rows in (slice(*ends) for ends in pieces_of(gap)):
+    """Runs from a cold start of at least _SHORTEST_DUTY, with the share of time the joint moves in each. A gap ends one
+    where the joint is cold behind it.
+    """
+    found, step, begin = [], np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) * 1e-9, 0
+    cold = (step < 0) | (step > _COLD)
+    for k in np.flatnonzero(cold | (step > _GAP)).tolist():
+        cold[k] |= not _warm(record.temperature, begin, k)
+        begin = k if cold[k] else begin
+    for rows in (slice(*ends) for ends in pieces_of(cold)):
         t = record.time[rows]
         if t[-1] - t[0] >= _SHORTEST_DUTY:
             moving = float(np.mean(np.abs(record.v[rows]) > 0.01))
             found.append(DutyRun(rows, moving, float(t[-1] - t[0])))
     return found
+
+
+def _warm(temperature: np.ndarray | None, begin: int, gap: int) -> bool:
+    """Whether a joint that began cold is warmer than then behind a gap, too; False where nothing reports it."""
+    if temperature is None:
+        return False
+    places = (begin, max(begin, gap - _READINGS), gap)
+    first, before, after = (float(np.mean(temperature[a : a + _READINGS])) for a in places)
+    return after - first > _COOLED * (before - first)
 
 
 def _near_gap(record: JointRecord, reach: int) -> np.ndarray:

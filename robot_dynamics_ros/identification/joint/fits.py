@@ -161,7 +161,7 @@ def thermal_fit(record: JointRecord, robot: RobotFile, joint: int) -> JointFit:
     runs = duty_runs(record)
     if not runs:
         raise DataError(
-            f"{record.joint}: no run of two minutes without gaps: record duty cycles of 25..100 % motion from a cold "
+            f"{record.joint}: no run of two minutes: record duty cycles of 25..100 % motion from a cold "
             "start (duty-cycles)"
         )
     fit = fit_thermal([_thermal_run(record, r.rows) for r in runs], _one(robot, joint), joint=record.joint)

@@ -38,6 +38,15 @@ def test_a_last_part_repeats_what_is_before_it_or_is_of_its_own(motions):
     assert repeats(first, last) == [motions in REPEATED]
 
 
+def test_pieces_that_a_recording_may_have_are_not_lost_where_it_is_cut():
+    """Of a log of 50 samples between gaps nothing was left to identify from."""
+    t = np.concatenate([10 * k + np.arange(50) / 40.0 for k in range(10)])
+    log = log_at(t, {"q": np.sin(t)[:, None] * np.ones(6), "effort": np.cos(t)[:, None] * np.ones(6)}, UR5E.joint_names)
+    rec = recording(log, "run")
+    first, last, _ = set_apart([rec], [])
+    assert [len(parts[0].pieces) for parts in (first, last)] == [7, 3]
+
+
 def test_noise_of_positions_hides_no_repeat_and_rest_is_none():
     rec = runs((1, 5.0, 4))
     (piece,) = rec.pieces

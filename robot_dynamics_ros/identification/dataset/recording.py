@@ -21,7 +21,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.interpolation import interpolated
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
-MIN_SAMPLES = 200
+MIN_SAMPLES, MIN_PIECE = 200, 50  # of a recording, of one of its pieces
 SHORTEST_GAP = 0.05  # s
 TRAVEL = 0.02  # rad of the joint that travels farthest; a robot that travels less stands
 
@@ -150,7 +150,7 @@ def recording(log: Log, name: str, robot: RobotFile | None = None, start_ns: int
     log, counts = usable(log, robot)
     pieces, arrived = [], bursts(log.time)
     for part in segments(log, _gap(log, bool(arrived))):
-        if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
+        if len(part) < MIN_PIECE or part.time[-1] < MIN_SEGMENT:
             counts["in pieces shorter than 1 s"] = counts.get("in pieces shorter than 1 s", 0) + len(part)
             continue
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial import cKDTree
 
-from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.recording import MIN_PIECE, Recording
 from robot_dynamics_ros.signals.interpolation import interpolated
 from robot_dynamics_ros.signals.speeds import SLOW
 
@@ -37,8 +37,8 @@ def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recordi
         for p in rec.pieces:
             k = min(max(cut - seen, 0), len(p.t))
             seen += len(p.t)
-            a += [p.take(slice(0, k))] if k > 50 else []
-            b += [p.take(slice(k, None))] if len(p.t) - k > 50 else []
+            a += [p.take(slice(0, k))] if k >= MIN_PIECE else []
+            b += [p.take(slice(k, None))] if len(p.t) - k >= MIN_PIECE else []
         first.append(replace(rec, pieces=a))
         last.append(replace(rec, pieces=b, notes=[]))
     return first, last

@@ -8,7 +8,7 @@ from force_bench import push
 from prepared import identified as free
 from prepared import laws, r2, steps, structure
 from scipy.spatial.transform import Rotation
-from synthetic import MODEL, TRUTH, UR5E, synthetic_log
+from synthetic import MODEL, TRUTH, UR5E, log_at, synthetic_log
 
 from robot_dynamics_ros.identification.arm import identify as module
 from robot_dynamics_ros.identification.arm.contact import Stretch, contact_stretches, looked_at
@@ -48,6 +48,15 @@ def touched(spans, level=80.0, robot=UR5E):
 def left_of(found):
     """Stamps of the samples that are left of the first recording [s]."""
     return found.training[0].stacked("time")
+
+
+@pytest.mark.parametrize("rate", [250.0, 249.9999])
+def test_what_is_looked_at_has_one_rate_whatever_the_clock_rounds(rate):
+    t = np.arange(0, 20.0, 1 / 250.0)
+    q = np.sin(t)[:, None] * np.ones(6)
+    log = log_at(t * 250.0 / rate, {"q": q, "effort": np.cos(3 * q)}, UR5E.joint_names)
+    ((_, motion),) = looked_at([recording(log, "run")])
+    assert motion.rate == pytest.approx(50.0, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["stop and go", "fourier"])

@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.residuals import MIN_STD, rare, robust
-from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, step_of
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals.runs import last_true, runs
@@ -152,8 +152,7 @@ def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:
             motion = at_lower_rate(filtered(replace(rec, pieces=[piece]), min(CUTOFF, 0.2 * rec.rate)))
         except DataError:
             continue
-        k = max(int(motion.rate // RATE), 1)
-        thin = motion.every(k)
+        thin = motion.every(step_of(motion.rate, RATE))
         if len(thin) / thin.rate > SHORTEST:
             yield piece, thin
 

@@ -197,7 +197,8 @@ def reversals(
 
 
 def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: float, rate: float = 500.0) -> JointMotion:
-    """Oscillation by `amplitude` (n,) [rad] for the share `duty` of every minute, else rest [Simoni2017 IV].
+    """Oscillation by `amplitude` (n,) [rad] for the share `duty` of every minute, else rest [Simoni2017 IV]; of minutes
+    where no whole number of periods is that share of one.
 
     q(t) = q + amplitude (1 - cos(2 pi t/period))/2: every period starts and ends at rest.
     Raises ValueError for a duty outside 0..1.
@@ -207,7 +208,8 @@ def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: flo
     q, amplitude = np.asarray(q, dtype=float), np.asarray(amplitude, dtype=float)
     t = times(duration, rate)
     count = max(1, round(60.0 / period))
-    moving = np.floor((t - 1e-9) / period) % count < round(duty * count)
+    minute, place = np.divmod(np.floor((t - 1e-9) / period), count)
+    moving = place < np.ceil((minute + 1) * duty * count - 1e-9) - np.ceil(minute * duty * count - 1e-9)
     w = 2 * np.pi / period
     x, on = w * t, moving[:, None] * 0.5 * amplitude
     return q + on * (1 - np.cos(x))[:, None], on * (w * np.sin(x))[:, None], on * (w**2 * np.cos(x))[:, None]

@@ -69,9 +69,11 @@ def test_reversals_advance_and_change_direction_twice_per_cycle():
     assert np.count_nonzero(np.diff(moving)) == 7
 
 
-def test_duty_cycle_moves_for_its_share_of_the_time():
-    _, qd, _ = motions.duty_cycle(Q, np.ones(3), 4.0, 0.25, 240.0)
-    assert np.mean(np.abs(qd[:, 0]) > 1e-9) == pytest.approx(0.25, abs=0.02)
+@pytest.mark.parametrize(("period", "duty"), [(4.0, 0.25), (40.0, 0.25), (60.0, 0.5), (20.0, 0.25), (150.0, 0.1)])
+def test_duty_cycle_moves_for_its_share_of_the_time(period, duty):
+    """Of a slow joint half a minute's share was none, and the joint stood all the time, or twice the share."""
+    _, qd, _ = motions.duty_cycle(Q, np.ones(3), period, duty, 2400.0 * max(1.0, period / 60.0), rate=50.0)
+    assert np.mean(np.abs(qd[:, 0]) > 1e-9) == pytest.approx(duty, abs=0.01)
 
 
 def test_bad_arguments():

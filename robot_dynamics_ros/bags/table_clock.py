@@ -19,6 +19,7 @@ EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as o
 COARSE = 20  # rows with one stamp, in the mean, from which on it is none of theirs
 DAY = 86_400  # s, after which a time of day begins again
 FAR, OFTEN = 100, 0.1  # steps of a clock by which it falls in more than this share of the rows that are not sorted
+BACK = 0.1  # s by which a clock that starts again falls at least; less is sorted
 PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
@@ -80,13 +81,15 @@ def _time_unit(step: float) -> str:
 
 
 def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
-    """Stamps [ns]; a clock that starts again goes on PAUSE after the part before."""
-    first = values[np.isfinite(values)][0]
-    seconds = (values - first) * scale
-    if 0 <= np.nanmin(values) and np.nanmax(values) * scale < DAY:
+    """Stamps [ns], NaN of a row whose time alone jumps; a clock that starts again goes on after a PAUSE."""
+    known = np.flatnonzero(np.isfinite(values))
+    known = known[~_jumps_alone(values[known] * scale)]
+    first = values[known[0]]
+    seconds = (values[known] - first) * scale
+    if 0 <= values[known].min() and values[known].max() * scale < DAY:
         steps = np.diff(seconds, prepend=seconds[0])
         seconds = seconds + DAY * np.cumsum(steps < -0.5 * DAY)
-    back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
+    back = np.flatnonzero(np.diff(seconds) < -BACK) + 1
     ahead = np.zeros(len(seconds))
     ahead[back] = seconds[back - 1] - seconds[back] + PAUSE
     seconds = seconds + np.cumsum(ahead)
@@ -96,7 +99,17 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
     start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
     if start == EPOCH + begin:  # or what is laid over the estimates by its time is off by that
         report.notes.append("the clock has no date: stamps are its time and 1 s (a stamp of 0 is none)")
-    return start + np.round(seconds * 1e9)
+    stamps = np.full(len(values), np.nan)
+    stamps[known] = start + np.round(seconds * 1e9)
+    return stamps
+
+
+def _jumps_alone(seconds: np.ndarray) -> np.ndarray:
+    """Rows (N,) of times (N,) [s] that fall back behind, or are ahead of, both neighbours, which follow each other."""
+    alone, step = np.zeros(len(seconds), bool), np.diff(seconds)
+    follow = step[1:] + step[:-1] > 0
+    alone[1:-1] = follow & (np.minimum(step[1:], step[:-1]) < -BACK)
+    return alone
 
 
 def starts_again(count: int) -> str:

@@ -88,7 +88,7 @@ def table_log(
     finite = np.isfinite(stamps)
     if not finite.any():
         raise DataError(f"{path}: no row has a time")
-    report.drop("without a time", int((~finite).sum()))
+    report.drop("without a time, or whose time alone jumps", int((~finite).sum()))
     columns = {} if "q" in options.columns else taken["q"]
     labels = labels if joint_names is None else joints_in(columns, joint_names) or labels
     log = Log(_names(labels), stamps[finite], {s: v[finite] for s, v in signals.items()})

@@ -11,9 +11,8 @@ import numpy as np
 from robot_dynamics_ros.bags.reader import choose_stamps
 from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.storage import RawTopic, read_topics
-from robot_dynamics_ros.bags.table_clock import one_after_another
+from robot_dynamics_ros.bags.table_clock import clock_of, one_after_another
 from robot_dynamics_ros.bags.table_columns import chosen
-from robot_dynamics_ros.bags.table_log import table_log
 from robot_dynamics_ros.bags.tables import is_table, read_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -86,11 +85,11 @@ def _of_table(path: Path, columns: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Stamps, wrenches and base axes, of the six columns of a table that `chosen` finds. Raises DataError."""
     table = read_table(path)
     names = chosen(table, columns)
-    stamps = table_log(path, BagReport([str(path)])).stamp_ns
-    wrench = np.column_stack([table.columns[name] for name in names])
-    if wrench.shape != (len(stamps), 6):
-        raise DataError(f"{path}: {columns} has {wrench.shape[1]} columns, expected 6, and a time in every row")
-    return stamps, wrench, "base"
+    if len(names) != 6:
+        raise DataError(f"{path}: {columns} has {len(names)} columns, expected 6")
+    stamps, _ = clock_of(table, "", None, BagReport([str(path)]))
+    known, wrench = np.isfinite(stamps), np.column_stack([table.columns[name] for name in names])
+    return stamps[known].astype(np.int64), wrench[known], "base"
 
 
 def _decoded(raw: RawTopic, log: Log, stamps: str) -> list[tuple[np.ndarray, np.ndarray, str]]:

@@ -30,6 +30,22 @@ def test_tables_that_are_parts_of_a_recording_follow_each_other(tmp_path, again,
     assert len(load_bag(tmp_path / "bag")[0]) == N
 
 
+@pytest.mark.parametrize("wrong", [0.0, -40.0, 1000.0, np.nan])
+@pytest.mark.parametrize("begin", [50.0, 50_000.0, 1.7e9])
+def test_a_single_time_that_jumps_costs_its_row_and_moves_no_other(tmp_path, wrong, begin):
+    """The rows behind it were a part of their own, by the jump and a second later: by 51 s, or by a day."""
+    t, q, _, tau = motion(2)
+    clock = begin + t
+    clock[N // 2] = wrong
+    file = write_csv(tmp_path / "run.csv", {"t": clock, "q{}": q, "tau{}": tau, "F{}": np.tile(tau[:, :1], 6)})
+    log, report = load_bag(file)
+    rest = np.delete(np.arange(N), N // 2)
+    assert_holds(log, q=q[rest])
+    np.testing.assert_allclose(log.time, t[rest], atol=1e-3)
+    assert not any("again" in note for note in report.notes) and list(report.dropped.values()) == [1]
+    np.testing.assert_array_equal(load_wrench([file], "F0..F5", log, report.stamps).stamp_ns, log.stamp_ns)
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_parts_stay_in_the_order_in_which_they_are_given_and_may_share_a_row(tmp_path, again):
     """The first begins later on its clock than the second, whose clock starts again; or its last row is the second's

@@ -108,13 +108,18 @@ COARSE = 0.05  # share of rows with the stamp of the row before and other positi
 SWAPPED = 100_000_000  # ns; a stamp this little before the one preceding it arrived out of order
 
 
+def starts_again(stamp_ns: np.ndarray) -> bool:
+    """Whether the clock of stamps (N,) [ns] goes back by more than messages out of order do."""
+    return bool((np.diff(stamp_ns) <= -SWAPPED).any())
+
+
 def order_rows(log: Log, report: BagReport) -> Log:
     """Messages that arrived slightly out of order are sorted; a clock that restarts is kept and reported."""
     step = np.diff(log.stamp_ns)
     back = int((step < 0).sum())
     if not back:
         return log
-    if step.min() > -SWAPPED:
+    if not starts_again(log.stamp_ns):
         report.notes.append(f"{back} messages were out of order and have been sorted")
         return log[np.argsort(log.stamp_ns, kind="stable")]
     report.notes.append(f"the clock went backwards {back} times (restart or loop): observers start again there")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group
+from robot_dynamics_ros.bags.rows import starts_again
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns, width
@@ -23,7 +24,8 @@ def add_side_topics(
 
     aliases: other name of a joint -> its name; use_header: messages are placed by header, else by receive stamps.
     """
-    _SideTopics(log, topics, main.rsplit("/", 1)[0] + "/", dict(aliases or {}), use_header).add_all(main)
+    by_header = use_header and not starts_again(log.stamp_ns)
+    _SideTopics(log, topics, main.rsplit("/", 1)[0] + "/", dict(aliases or {}), by_header).add_all(main)
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class _SideTopics:
     topics: Mapping[str, RawTopic]
     prefix: str
     aliases: dict[str, str]
-    use_header: bool
+    by_header: bool
     ages: dict[str, np.ndarray] = field(default_factory=dict)  # of what a signal has in each row [ns]
 
     def add_all(self, main: str) -> None:
@@ -65,11 +67,11 @@ class _SideTopics:
 
     def _held(self, place: str, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the log with a valid side message that is newer than those of other groups at the same place, and the
-        index of that message. A payload, and messages without stamps, count from their arrival; the clock of arrivals
-        may be another one than that of headers.
+        index of that message. A payload, messages without stamps, and all where the clock of headers starts again,
+        count from their arrival; the clock of arrivals may be another one than that of headers.
         """
         stamp, now = raw.stamps()[group.rows], self.log.receive_ns
-        if now is None or (self.use_header and group.stamp_ns.any() and raw.type not in (ARRAY, INERTIA)):
+        if now is None or (self.by_header and group.stamp_ns.any() and raw.type not in (ARRAY, INERTIA)):
             stamp, now = group.stamp_ns, self.log.stamp_ns
         order = np.argsort(stamp, kind="stable")
         at = np.searchsorted(stamp[order], now, side="right") - 1

@@ -32,10 +32,11 @@ def write_bag(
 ) -> Path:
     """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
 
-    By default with the Bool `contact`, as live. Stamps are those of the log; rows where a signal is absent are not
-    written. What stands at `path` stays, except for a bag of this package with `overwrite`, which a complete one
-    replaces; `inputs` are never replaced. Headers name wrench_frame_id on external_wrench and external_wrench_std,
-    frame_id on all others. Raises DataError naming the path, for example when the disk is full.
+    By default with the Bool `contact`, as live. Stamps are those of the log; messages of a clock that starts again
+    arrive behind those before. Rows where a signal is absent are not written. What stands at `path` stays, except for a
+    bag of this package with `overwrite`, which a complete one replaces; `inputs` are never replaced. Headers name
+    wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others. Raises DataError naming the
+    path, for example when the disk is full.
     """
     with new_bag(path, overwrite, inputs) as place:
         _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), about or {}, progress)
@@ -134,7 +135,8 @@ def _write(log: Log, path: Path, streams: list[_Stream], about: dict[str, str], 
     )
     if progress:
         items = progress(items, "writing bag", len(order))
-    stamp = log.stamp_ns.tolist()
+    step = np.diff(log.stamp_ns, prepend=log.stamp_ns[:1])
+    stamp = (log.stamp_ns[:1] + np.cumsum(np.where(step < 0, 1, step))).tolist()  # rising: readers sort by it
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for key, value in {BAG_MARK: "write_bag", **about}.items():
             writer.set_custom_data(key, value)

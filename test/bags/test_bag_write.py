@@ -27,6 +27,17 @@ def test_round_trip_is_exact(tmp_path):
         np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)
 
 
+def test_a_clock_that_starts_again_reads_back_in_its_order(tmp_path):
+    """The second run lay between the rows of the first one, and its messages counted in both."""
+    log = full_log()
+    log.stamp_ns[200:] -= 400_000_000
+    again, report = load_bag(write_bag(log, tmp_path / "x"))
+    np.testing.assert_array_equal(again.stamp_ns, log.stamp_ns)
+    for name in set(BAGGED) - {"payload"}:
+        np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)
+    assert any("went backwards 1 times" in note for note in report.notes)
+
+
 def test_a_payload_is_written_at_its_changes_and_lasts(tmp_path):
     log = full_log()
     log.payload = np.full((len(log), 4), np.nan)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 from scipy.stats import binned_statistic
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.bags.rows import dated
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.replay import replay
@@ -71,8 +72,9 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
         raise DataError(f"{bag}: no joint moves freely for {MIN_SAMPLES} samples; record motion without contact")
     stamp = int(log.stamp_ns[0])
     began = dated(stamp, bag)
-    heat = log.temperature if log.has("temperature") else log.temperature_estimate
-    thermal = [warming(log.time, log.temperature[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
+    reported = np.where(_core.possible_temperature(log.temperature), log.temperature, ABSENT)
+    heat = reported if np.isfinite(reported).any() else log.temperature_estimate
+    thermal = [warming(log.time, reported[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
     time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
     stiffness = medians(log.stiffness)
     viscous = run.pipeline.stage("force").viscosity()

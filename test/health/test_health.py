@@ -105,6 +105,21 @@ def test_the_load_is_that_of_the_motion_and_unknown_without_one(tmp_path):
     assert np.isnan(found.load[1]) and np.isfinite(np.delete(found.load, 1)).all()
 
 
+def test_a_temperature_that_none_can_be_warms_no_joint(tmp_path):
+    """0 of a sensor that is not ready: the joint was said to warm from it."""
+    found = []
+    for first in (0.0, 300.0, np.nan):
+        log = recording(0, 0.0, 0)
+        log.temperature = np.repeat(22.0 + 6.0 * (1 - np.exp(-log.time / 2.0))[:, None], 6, axis=1)
+        log.temperature[log.time < 1.0] = first
+        bag = write_bag(log, tmp_path / str(first), topics=["joint_states", "joint_temperatures"])
+        found.append(measure(bag, UR5E))
+    assert np.isfinite(found[2].thermal_time).any() and (found[2].temperature > 22.0).all()
+    for name in ("thermal_time", "thermal_resistance", "temperature"):
+        for other in found[:2]:
+            np.testing.assert_allclose(getattr(other, name), getattr(found[2], name), rtol=1e-6, err_msg=name)
+
+
 def test_rows_without_an_estimate_are_no_load():
     torque = np.array([[np.nan], [3.0], [3.0], [np.nan]])
     assert _load(Log(("a",), np.arange(4), {"qd": np.ones((4, 1)), "model_torque": torque})) == [3.0]

@@ -80,7 +80,7 @@ def command(
     """
     from bench.force import hour as working
     from bench.force import table, zoo
-    from bench.force.judge import judge_all
+    from bench.force.judge import each_robot, judge
     from bench.force.recordings import Since
 
     if plant != ELASTIC and hour:
@@ -94,12 +94,12 @@ def command(
     words = f"{count} simulated {robot}, seed {seed}, families {families}, each identified from"
     words += f" {recorded or '1, 2 or 3 recordings of 60 s'}."
     if hour:
-        each = (working.work(robot, who, since) for who in people)
+        each = each_robot(working.judge, robot, people, work, jobs, since)
         rows = list(progress(each, f"{count} robots", count))
         report(working.cells(rows), save, "force", "hour", words)
         write_json(json_file, {"setup": given_options(), "robots": rows})
         return
-    verdicts = list(progress(judge_all(robot, people, work, jobs, since), f"{count} robots", count))
+    verdicts = list(progress(each_robot(judge, robot, people, work, jobs, since), f"{count} robots", count))
     whole, axes, robots = table.cells(verdicts), table.by_axis(verdicts), table.robots(verdicts)
     show(whole)
     console.print(axes)

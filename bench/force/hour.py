@@ -22,15 +22,17 @@ COOL = 10.0  # K between the lubricant of the recordings and the air (see `simul
 Row = dict[str, float]
 
 
-def work(name: str, who: Individual, since: Since, ends: Sequence[int] = ENDS) -> list[Row]:
+def judge(name: str, who: Individual, work: Path | None, since: Since, ends: Sequence[int] = ENDS) -> list[Row]:
     """Figures of the minutes up to each of `ends`, and `kelvin`, the lubricant against the recordings at their end.
 
-    The robot begins at the temperature of the air, `since.warmer` warmer or colder than where it was recorded.
+    The robot begins at the temperature of the air, `since.warmer` warmer or colder than where it was recorded. Files
+    under `work` or a temporary directory.
     """
     robot = since.robot(name)
+    logs = [recorded(robot, who, k)[0] for k in range(who.bags)]
     with tempfile.TemporaryDirectory() as directory:
-        logs = [recorded(robot, who, k)[0] for k in range(who.bags)]
-        identified = identified_file(robot, logs, Path(directory), Verdict(who.index, who.laws, []))
+        out = (work or Path(directory)) / f"robot_{who.index}"
+        identified = identified_file(robot, logs, out, Verdict(who.index, who.laws, []))
     machine = simulated(robot, since.who(who), 30)
     machine.reset(home(robot, who.draw(MINUTE)))
     machine.set_temperatures(who.temperature + since.warmer - COOL)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
+
+T = TypeVar("T")
 
 ORACLE_STD = 0.02  # share of the true friction that the oracle gives as deviation
 METHODS = ("ours", "baseline", "oracle", "true_inertia")
@@ -45,14 +47,21 @@ class Verdict:
     warnings: list[str] = field(default_factory=list)
 
 
-def judge_all(name: str, people: Sequence[Individual], work: Path | None, jobs: int, since: Since) -> Iterator[Verdict]:
-    """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
+def each_robot(
+    judged: Callable[[str, Individual, Path | None, Since], T],
+    name: str,
+    people: Sequence[Individual],
+    work: Path | None,
+    jobs: int,
+    since: Since,
+) -> Iterator[T]:
+    """What `judged` finds, in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
     arguments = [(name, who, work, since) for who in people]
     if jobs == 1:
-        yield from (judge(*row) for row in arguments)
+        yield from (judged(*row) for row in arguments)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(judge, *zip(*arguments, strict=True))
+        yield from pool.map(judged, *zip(*arguments, strict=True))
 
 
 def judge(name: str, who: Individual, work: Path | None, since: Since = SAME) -> Verdict:

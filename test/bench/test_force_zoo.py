@@ -1,6 +1,7 @@
 """The zoo of `python -m bench force`: split, draw, figures against closed forms, and one robot from end to end."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import cli
-from bench.force import DRAWN, ELASTIC, EXCITE, MUJOCO, baseline, hour, recordings, table, zoo
+from bench.force import DRAWN, ELASTIC, EXCITE, MUJOCO, baseline, hour, judge, recordings, table, zoo
 from bench.force.judge import METHODS, Verdict
 from bench.page import markdown_table
 from robot_dynamics_ros.errors import ConfigError
@@ -204,6 +205,23 @@ def test_a_plant_that_stays_as_warm_as_it_is_does_not_work_for_an_hour():
     assert result.exit_code and "only the elastic plant warms up" in result.output
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_hour_of_work_keeps_its_files_and_takes_several_robots_at_a_time(tmp_path, monkeypatch, jobs):
+    """Both options were read and did nothing."""
+    keys = ("kelvin", "false_share", "found_10", *(f"force_{s}" for s in metrics.STATES))
+    rows, made, pools = [dict.fromkeys(keys, 0.0)] * len(hour.ENDS), [], []
+
+    def pool(jobs, mp_context):
+        pools.append(jobs)
+        return ThreadPoolExecutor(jobs)
+
+    monkeypatch.setattr(hour, "judge", lambda name, who, work, since: made.append((who.index, work)) or rows)
+    monkeypatch.setattr(judge, "ProcessPoolExecutor", pool)
+    options = ["--robots", "2", "--families", "lugre", "--hour", "--work", tmp_path, "--jobs", jobs]
+    result = CliRunner().invoke(cli, ["force", *map(str, options)], catch_exceptions=False)
+    assert not result.exit_code and sorted(made) == [(0, tmp_path), (1, tmp_path)] and pools == [2][: jobs - 1]
+
+
 def test_the_summary_takes_the_worst_by_its_own_sense():
     people = [verdict(k, force_rest=float(k), within_1_rest=0.5 + 0.05 * k, found_20=0.1 * k) for k in range(8)]
     found = table.summary(people)["ours"]
@@ -253,7 +271,7 @@ def test_a_machine_goes_on_from_where_it_stands_without_a_gap(ur5e):
 @pytest.mark.long
 def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
     (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))
-    rows = hour.work("ur5e", replace(who, bags=1), recordings.SAME, ends=(1, 3))
+    rows = hour.judge("ur5e", replace(who, bags=1), None, recordings.SAME, ends=(1, 3))
     assert -hour.COOL < rows[0]["kelvin"] < rows[1]["kelvin"] < 0.0
     assert all(row["force_moving"] < 5.0 and row["false_share"] < 0.05 for row in rows)
     head, *lines = hour.cells([rows, rows], ends=(1, 3))

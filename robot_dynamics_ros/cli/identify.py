@@ -45,7 +45,12 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     help="Masses, rotors and friction of the arm; a property of its joints; its drives from currents; or the arm from "
     "each bag, compared.",
 )
-@click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
+@click.option(
+    "--joint",
+    "joints",
+    multiple=True,
+    help="Of a property of the joints: name, alias or number (from 1); may be repeated. Default: all.",
+)
 @click.option("--validate", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option(
     "--payload-from",
@@ -85,7 +90,9 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     show_default=True,
     help="auto: contact is left out, hand guiding and turned joints refused; ignore: identify from all recorded.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Of --what compare: bags at a time."
+)
 @out_option
 @verbose_option
 def command(what: str, **o: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from command_line import robot_dynamics
 
+from robot_dynamics_ros.cli.identify import COMMON, TAKEN
 from robot_dynamics_ros.cli.main import COMMANDS, cli
 
 
@@ -35,6 +36,13 @@ def test_the_example_is_accepted(name, tmp_path, monkeypatch):
         cli.get_command(None, name).make_context(name, words[2:])
     except click.UsageError as error:
         pytest.fail(error.format_message())
+
+
+def test_the_help_says_of_which_identification_an_option_is():
+    for parameter in cli.get_command(None, "identify").params:
+        if parameter.name not in COMMON | TAKEN["arm"] | {"what"}:
+            kinds = [kind for kind, taken in TAKEN.items() if parameter.name in taken]
+            assert f"Of --what {kinds[0]}" in parameter.help or "Of a property" in parameter.help, parameter.name
 
 
 def test_shared_options_have_one_spelling():

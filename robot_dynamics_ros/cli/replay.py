@@ -146,7 +146,7 @@ def carrying(robot: RobotFile, payload: str | None) -> RobotFile:
     if payload is None:
         return robot
     mass, com = payload_of(payload)
-    return robot.with_updates({"payload.mass": mass, "payload.com": com})
+    return robot.with_updates({"payload": {"mass": mass, "com": com}})  # not with the inertia of another one
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, dict[str, object]]:

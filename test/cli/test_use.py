@@ -11,6 +11,7 @@ from command_line import robot_dynamics
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
+from robot_dynamics_ros.cli.replay import carrying
 from robot_dynamics_ros.identification.excitation import FourierSearch, joint_motions
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import dump
@@ -27,6 +28,15 @@ def run(*words, cwd, **environment):
     command, env = [*COMMAND, *map(str, words)], PLAIN | environment
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("text", ["0", "1.5,0,0,0.05"])
+def test_a_payload_that_is_given_has_not_the_inertia_of_the_one_in_the_file(text):
+    """No payload was refused: its mass must be > 0 when inertia is given."""
+    loaded = {"payload": {"mass": 2.0, "com": (0.0, 0.0, 0.1), "inertia": (0.01, 0.0, 0.0, 0.01, 0.0, 0.01)}}
+    payload = carrying(load_robot("ur5e").with_updates(loaded), text).payload
+    assert (payload.mass, *payload.com) == tuple(map(float, text.split(","))) + (0.0,) * (3 * (text == "0"))
+    assert not any(payload.inertia)
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import DataError
+
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
@@ -60,6 +62,22 @@ class Meaning:
 TORQUE, CURRENT = Meaning("Nm", True), Meaning("A", True)
 GRAVITY_FREE, CURRENT_GRAVITY_FREE = Meaning("Nm", False), Meaning("A", False)
 WORDS = {"torque": TORQUE, "current": CURRENT, "gravity-free": GRAVITY_FREE}  # choices of --effort
+
+
+def chosen(word: str, stated: str) -> Meaning | None:
+    """The meaning of a word of WORDS, None of "auto"; stated: the unit that a table says (`stating`). Raises DataError
+    for another word, or a torque where the columns say A or %: numbers in Nm would be off by their ratio.
+    """
+    if word == "auto":
+        return None
+    if word not in WORDS:
+        raise DataError(f"effort = {word!r} is none of auto, {', '.join(WORDS)}")
+    if stated and WORDS[word].unit == "Nm":
+        raise DataError(
+            f"--effort {word} is in Nm, the columns say {stated}: convert them, or overrule their names with "
+            "robot-dynamics import --unit Nm"
+        )
+    return WORDS[word]
 
 
 def thousandth(robot: RobotFile) -> str:

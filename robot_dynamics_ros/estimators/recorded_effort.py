@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.effort.decision import Decision
-from robot_dynamics_ros.effort.meaning import WORDS, Meaning, declared, stating
+from robot_dynamics_ros.effort.meaning import Meaning, chosen, declared, stating
 from robot_dynamics_ros.effort.recording import (
     adopted,
     constants_of_masses,
@@ -27,11 +27,11 @@ def with_recorded_effort(
     them.
 
     stated: the unit that a table says (`stating`). Effort of single joints with a reversed sign is corrected in the
-    log. Raises DataError where the signs of several joints are doubtful, the unit is off by 1000, or a current has
-    neither torque constants nor gravity that would show them.
+    log. Raises DataError for an effort that is none (`chosen`), where the signs of several joints are doubtful, the
+    unit is off by 1000, or a current has neither torque constants nor gravity that would show them.
     """
-    if effort != "auto":
-        return *_given(log, robot, WORDS[effort]), []
+    if (meaning := chosen(effort, stated)) is not None:
+        return *_given(log, robot, meaning), []
     robot = stating(robot, stated)
     try:
         decision = effort_decision(log, robot)

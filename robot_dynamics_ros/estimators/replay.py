@@ -18,7 +18,6 @@ from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.bags.tables import is_dataset
 from robot_dynamics_ros.effort.joint_state import clipped, coarse, refuse
 from robot_dynamics_ros.effort.lag import late_signals
-from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.contact_limits import contact_peaks
 from robot_dynamics_ros.estimators.contact_place import beside_tcp
@@ -127,8 +126,6 @@ def replay(
     declares, corrected where the data clearly differ (listed in notes).
     Raises DataError, ConfigError, CapabilityError.
     """
-    if effort != "auto" and effort not in WORDS:
-        raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
     log, report = load_bag(bags, robot, topic=topic, progress=progress)
     refuse(log, robot, report.source)
     robot, notes, doubts = with_recorded_effort(log, robot, effort, report.effort_unit)

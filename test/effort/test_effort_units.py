@@ -12,7 +12,7 @@ from table_files import write_csv
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.unit import unit_error
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.recorded_effort import effort_decision
+from robot_dynamics_ros.estimators.recorded_effort import effort_decision, with_recorded_effort
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.identify import recognise_effort
@@ -138,6 +138,18 @@ def test_a_load_shows_in_the_inertia_too_and_makes_no_torque_of_a_current_there(
     log.effort = log.effort / robot.array("drives.torque_constant")
     meaning = effort_decision(log, robot).meaning
     assert meaning is None or meaning.unit == "A"
+
+
+@pytest.mark.parametrize("word", ["torque", "gravity-free"])
+@pytest.mark.parametrize("stated", ["%", "A"])
+def test_columns_in_another_unit_are_no_torque_because_it_is_said(word, stated):
+    """Its identification was graded good."""
+    for taken in (
+        lambda: recognise(UR5E, slow_motion(recording(LOG, "log")), word, stated),
+        lambda: with_recorded_effort(LOG, UR5E, word, stated),
+    ):
+        with pytest.raises(DataError, match=f"{word} is in Nm, the columns say {stated}: .* --unit Nm"):
+            taken()
 
 
 @pytest.mark.parametrize("unit", [1 / 300, 0.5, 1.0, 40.0])

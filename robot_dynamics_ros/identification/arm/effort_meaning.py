@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.effort.decision import OVERRULE, Decision, sure_sign
 from robot_dynamics_ros.effort.evidence import EffortEvidence
-from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared, printed_unit, stating
+from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, Meaning, chosen, declared, printed_unit, stating
 from robot_dynamics_ros.effort.recording import constants_of_masses, recorded_meaning, with_constants
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -68,13 +68,11 @@ def recognise(robot: RobotFile, motion: Motion, given: str = "auto", stated: str
     """Semantics of a recording's effort for a robot file. `given` (a word of effort.meaning.WORDS) overrides; stated:
     the unit that a table says (`stating`).
 
-    Raises DataError for another word, or when it is ambiguous, a current has no torque constants, or friction would
-    create energy: the message says what was found and which option settles it.
+    Raises DataError for a word that is none (`chosen`), or when it is ambiguous, a current has no torque constants, or
+    friction would create energy: the message says what was found and which option settles it.
     """
-    if given not in ("auto", *WORDS):
-        raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
-    robot = stating(robot, stated)
-    found, known = _recognised(robot, motion, given, stated), has_masses(robot) or robot.has("drives.torque_constant")
+    wanted, robot = chosen(given, stated), stating(robot, stated)
+    found, known = _recognised(robot, motion, wanted, stated), has_masses(robot) or robot.has("drives.torque_constant")
     unknown = found.meaning.unit == "A" and (not known or in_ampere(robot))
     return replace(found, stated=stated, in_ampere=unknown)
 
@@ -103,12 +101,12 @@ def refuse_unlike(robot: RobotFile, names: Sequence[str], motions: Sequence[Moti
             raise DataError(f"effort of {joints} has the other sign in {name} than in {first}: {one}")
 
 
-def _recognised(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
+def _recognised(robot: RobotFile, motion: Motion, given: Meaning | None, stated: str) -> EffortMeaning:
     if not has_masses(robot):
         return _by_friction(robot, motion, given, stated)
-    decision = _decided(robot, motion, None if given == "auto" else WORDS[given])
-    if given != "auto":
-        return _semantics(robot, decision, WORDS[given], (_asked(given, stated),), signed=False)
+    decision = _decided(robot, motion, given)
+    if given is not None:
+        return _semantics(robot, decision, given, (_asked(given, stated),), signed=False)
     if decision.refused:
         raise DataError(decision.refused)
     if decision.meaning is None and not decision.votes.any():
@@ -123,8 +121,8 @@ def _text(word: str, stated: str) -> str:
     return TEXTS[word].format(printed_unit("A", stated))
 
 
-def _asked(word: str, stated: str) -> str:
-    return f"effort is {_text(word, stated)}, as asked"
+def _asked(meaning: Meaning, stated: str) -> str:
+    return f"effort is {_text(meaning.word, stated)}, as asked"
 
 
 def _decided(robot: RobotFile, motion: Motion, meaning: Meaning | None) -> Decision:
@@ -209,12 +207,12 @@ def _taken(robot: RobotFile, stated: str) -> str:
     return f"effort is taken as {_text(declared(robot).word, stated)}, as {says}{unchecked}"
 
 
-def _by_friction(robot: RobotFile, motion: Motion, given: str, stated: str) -> EffortMeaning:
+def _by_friction(robot: RobotFile, motion: Motion, given: Meaning | None, stated: str) -> EffortMeaning:
     """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque of the joint's sign."""
     n, sign = robot.n_joints, float(robot.drives.effort.sign)
     meaning, text = declared(robot), _taken(robot, stated)
-    if given != "auto":
-        meaning, text = WORDS[given], _asked(given, stated)
+    if given is not None:
+        meaning, text = given, _asked(given, stated)
     scale, std = np.full(n, sign), np.zeros(n)
     if meaning.unit == "A" and robot.has("drives.torque_constant"):
         scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)

@@ -63,7 +63,7 @@ def through(
     knots = np.concatenate([[0.0], np.cumsum(chord)])
     ends = [(1, np.zeros(points.shape[1])), (2, np.zeros(points.shape[1]))]
     spline = make_interp_spline(knots, points, k=5, bc_type=(ends, ends))
-    fine = np.linspace(0, knots[-1], 200 * len(points))
+    fine = np.linspace(knots[:-1], knots[1:], 200).ravel()  # of every piece, however short
     stretch = max(float(np.max(np.abs(spline(fine, 1)) / v)), float(np.sqrt(np.max(np.abs(spline(fine, 2)) / a))), 1e-9)
     spline = BSpline(spline.t * stretch, spline.c, 5)
     steps = max(1, int(np.ceil(knots[-1] * stretch * rate)))

@@ -117,11 +117,16 @@ def _judged(
     """Verdict on the robot file: it describes the joints still (good), roughly, or not; fair without a trend."""
     if span < LEAST_SPAN:
         return verdict("fair", "no trend can be told.", *lines, then="robot-dynamics record --out another_day")
-    alarms = {j: worst(GRADES.get(per[k]["level"], "") for per in rows.values()) for k, j in enumerate(joints)}
+    watched = [per for quantity, per in rows.items() if quantity in THRESHOLDS]
+    unseen = [j for k, j in enumerate(joints) if all(per[k]["level"] == "unknown" for per in watched)]
+    if len(unseen) == len(joints):
+        return verdict("fair", "no joint could be compared.", *lines, then="robot-dynamics record --out another_day")
+    alarms = {j: worst(GRADES.get(per[k]["level"], "") for per in watched) for k, j in enumerate(joints)}
     level = worst(alarms.values())
     off = ", ".join(name for name, one in alarms.items() if one == level)
     if level == "good":
-        return verdict(level, "no joint changed.", *lines, then="robot-dynamics record --out next_month")
+        but = f"; of {', '.join(unseen)} nothing can be compared" if unseen else ""
+        return verdict(level, f"no joint changed{but}.", *lines, then="robot-dynamics record --out next_month")
     text = f"{off} changed: {'inspect it, then identify again' if level == 'bad' else 'record again soon'}."
     return verdict(level, text, *lines, then=f"robot-dynamics identify {newest} --out identified")
 

@@ -139,6 +139,14 @@ def test_recordings_of_one_day_show_no_trend():
     assert "needs 2 days" in only and result["level"] == "fair"
 
 
+def test_joints_of_which_nothing_is_known_are_not_called_unchanged():
+    """Residuals and temperatures, which have no alarm, made a joint that never moved a good one."""
+    time, nothing = START + MONTH * np.arange(4), [np.nan] * 4
+    some, none = told(time, [1.0] * 4, nothing)[0], told(time, nothing, nothing)[0]
+    assert some["verdict"][0] == "Good: no joint changed; of elbow nothing can be compared."
+    assert none["verdict"][0] == "Fair: no joint could be compared."
+
+
 def test_temperature_and_load_are_removed_and_wear_is_not():
     rng, N = np.random.default_rng(2), 30
     T, load = 30 + 8 * rng.uniform(-1, 1, N), 20 + 5 * rng.uniform(-1, 1, N)

@@ -69,6 +69,9 @@ def test_a_record_is_read_into_a_sample_and_written_from_it():
 def test_reordering_maps_by_name_and_alias_and_drops_extra_joints():
     mixed = log().reordered(("c", "a"))
     np.testing.assert_array_equal(mixed.q, log().q[:, [2, 0]])
+    loaded = log()
+    loaded.payload = np.ones((5, 4))
+    assert loaded.reordered(("c", "a")).has("payload")  # of the arm, whatever the order of its joints
     renamed = log().reordered(("first", "b", "c"), {"a": "first"})
     np.testing.assert_array_equal(renamed.q, log().q)
 

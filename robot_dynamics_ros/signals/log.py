@@ -152,7 +152,7 @@ class Log:
         columns = joint_columns(self.joint_names, joint_names, aliases)
         signals = {k: v[:, columns] for k, v in self.signals.items() if SIGNALS[k].width == "joints"}
         whole = columns == list(range(self.n_joints))
-        signals |= {k: v for k, v in self.signals.items() if SIGNALS[k].width in ("wrench", "scalar") or whole}
+        signals |= {k: v for k, v in self.signals.items() if SIGNALS[k].width in ("wrench", "scalar", "load") or whole}
         return Log(joint_names, self.stamp_ns, signals, self.receive_ns)
 
 

@@ -106,6 +106,8 @@ def test_a_gap_splits_a_stretch():
     keep[2000:3000] = False
     whole, cut = constant_velocity(r), constant_velocity(r.take(keep))
     assert len(cut) == len(whole) + 1
+    back = replace(r, stamp_ns=r.stamp_ns - (np.arange(len(q)) > 2500) * 3_000_000_000)
+    assert len(constant_velocity(back)) == len(whole) + 1  # what friction remembers is unknown, too
 
 
 def test_pairs_cancel_what_the_gravity_model_gets_wrong():

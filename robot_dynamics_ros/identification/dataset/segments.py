@@ -189,7 +189,7 @@ def _warm(temperature: np.ndarray | None, begin: int, gap: int) -> bool:
 
 
 def _near_gap(record: JointRecord, reach: int) -> np.ndarray:
-    gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > 10e9 * record.period
+    gap = np.abs(np.diff(record.stamp_ns, prepend=record.stamp_ns[:1])) > 10e9 * record.period
     near = np.convolve(gap, np.ones(2 * reach + 1))[reach : reach + len(gap)] > 0
     near[:reach] = near[max(len(near) - reach, 0) :] = True
     return near

@@ -13,6 +13,7 @@ import numpy as np
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.core_file import STAGES
+from robot_dynamics_ros.estimators.force_arguments import refuse_units
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -55,6 +56,7 @@ class LiveForce:
         refuse_implausible(self.robot)
         self.pipeline = Pipeline(self.robot, parameters, STAGES)
         self._sample = Sample(self.robot.joint_names)
+        self._carried = np.zeros(4)  # the payload that was named last
 
     def update(
         self,
@@ -71,8 +73,8 @@ class LiveForce:
         last link's frame, of what the arm carries beside the payload of its file; stamp [s], increasing, None: the time
         of this call.
 
-        Raises DataError for an array of another length and a stamp that is no time; numbers that are not finite give an
-        estimate of NaN.
+        Raises DataError for an array of another length, a stamp that is no time and a payload that no arm carries;
+        positions and efforts that are not finite give an estimate of NaN.
         """
         if stamp is not None and not abs(stamp) < LAST_STAMP:
             raise DataError(f"stamp = {stamp} is no time in seconds")
@@ -83,6 +85,9 @@ class LiveForce:
         for name, values in given.items():
             if values is not None:
                 setattr(sample, name, self._checked(name, values))
+        if payload is not None and not np.array_equal(sample.payload, self._carried):
+            refuse_units(sample.payload, self.robot)
+            self._carried = sample.payload.copy()
         status = self.pipeline.step(sample)
         s = sample.copy()
         return Contact(

@@ -84,7 +84,9 @@ def largest_payload(robot: RobotFile) -> float:
 
 
 def refuse_units(load: np.ndarray, robot: RobotFile) -> None:
-    """Raise DataError for a named payload (4,), kg and m, that no arm carries; NaN: none is named."""
+    """Raise DataError for a named payload (4,), kg and m, that is not finite or that no arm carries."""
+    if not np.isfinite(load).all():
+        raise DataError(f"payload: mass and centre must be finite, got {load.tolist()}")
     most = largest_payload(robot)
     if abs(load[0]) > HEAVY * most:
         raise DataError(f"payload: {load[0]:g} kg refused: {most:g} kg is the arm's largest (grams?)")

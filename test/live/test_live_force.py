@@ -67,6 +67,18 @@ def test_an_array_of_another_arm_is_refused_by_name(robot):
         LiveForce(robot).update(POSE, effort=[0.0] * 7)
 
 
+@pytest.mark.parametrize(
+    ("load", "why"), [([np.nan, 0, 0, 0], "finite"), ([500, 0, 0, 0], "grams"), ([1, 0, 0, 50], "millimetres")]
+)
+def test_a_payload_that_no_arm_carries_is_refused(robot, load, why):
+    """One that is not finite was none: the force was off by the weight that is carried."""
+    live = LiveForce(robot)
+    live.update(POSE, effort=[5.0] * 6, payload=[1.0, 0.0, 0.0, 0.05], stamp=1.0)
+    for k in range(2):  # the second is as wrong as the first
+        with pytest.raises(DataError, match=f"payload: .*{why}"):
+            live.update(POSE, effort=[5.0] * 6, payload=load, stamp=1.01 + 0.01 * k)
+
+
 @pytest.mark.parametrize("stamp", [float("nan"), float("inf"), -1e300, 1e10])
 def test_a_stamp_that_is_no_time_is_refused_by_name_and_the_next_cycle_goes_on(robot, stamp):
     live = LiveForce(robot)

@@ -84,7 +84,17 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
     for name, values in (("coulomb", value.coulomb), ("viscous", value.viscous)):
         if len(values) != robot.n_joints:
             raise ConfigError(str(path), name, f"needs {robot.n_joints} numbers")
+    if value.law == "rls":  # scales have bounds of their own
+        _refuse_strong(path, robot, *value.arrays)
     return value
+
+
+def _refuse_strong(path: Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray) -> None:
+    """Raise ConfigError for friction (n,) [Nm, Nm s] that no joint has: its compensation would move the arm."""
+    torque = np.abs(coulomb) + np.abs(viscous) * robot.array("limits.velocity")
+    for joint in np.flatnonzero(torque > robot.array("limits.torque")):
+        why = f"friction of {torque[joint]:.3g} Nm at its speed limit is beyond its torque limit"
+        raise ConfigError(str(path), robot.joint_names[joint], why)
 
 
 def wear(robot: RobotFile, coulomb: np.ndarray) -> tuple[int, str]:

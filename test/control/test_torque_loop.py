@@ -273,23 +273,24 @@ def test_what_was_learned_survives_a_restart(tmp_path):
     assert kept.law == "scales" and kept.friction == friction_id(ROBOT)
     again = ROBOT.with_updates({"friction.parameters.fc": [9.0] * 6})
     assert friction_id(again) != kept.friction
-    save_adaptation(path, ROBOT, np.full(6, 4.0), np.full(6, 9.0), "rls")
+    save_adaptation(path, ROBOT, np.full(6, 4.0), np.full(6, 7.0), "rls")
     kept = load_adaptation(path, ROBOT)
     other = Closed({"law": "rls"})
     other.loop.restore(*kept.arrays)
     record = other.cycle()
-    assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 9.0).all()
+    assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 7.0).all()
     written = path.read_text()
     with pytest.raises(ValueError, match="^coulomb: Input should be a finite number[^\n]*$"):
-        save_adaptation(path, ROBOT, np.full(6, np.nan), np.full(6, 9.0), "rls")
+        save_adaptation(path, ROBOT, np.full(6, np.nan), np.full(6, 7.0), "rls")
     assert path.read_text() == written
     for wrong, why in (
         ('{"robot": "ur5e"}', "no adaptation file: joint_names"),
         (written.replace("4.0", "1e999", 1), "no adaptation file: coulomb: Input should be a finite number"),
         (written.replace("4.0", '"4.0"', 1), "no adaptation file: coulomb: Input should be a valid number"),
         (written.replace("4.0", "true", 1), "no adaptation file: coulomb: Input should be a valid number"),
-        (written.replace("9.0,", "", 1), "viscous: needs 6 numbers"),
+        (written.replace("7.0,", "", 1), "viscous: needs 6 numbers"),
         (written.replace('"ur5e"', '"ur3e"'), "belongs to ur3e"),
+        (written.replace("4.0", "400.0", 1), "shoulder_pan_joint: friction of 422 Nm at its speed limit is beyond"),
     ):
         path.write_text(wrong)
         with pytest.raises(ConfigError, match=why):

@@ -223,8 +223,9 @@ def test_a_robot_file_that_check_refuses_is_refused_by_a_node_without_a_launch(a
     assert not node.bring_up() and "cannot hold the arm" in node.failure
 
 
-def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(another):
-    left, right = (another(space, torque=True, ip="127.250.1.2") for space in ("left", "right"))
+@pytest.mark.parametrize("spelling", ["127.250.1.2", "127.250.258"])
+def test_two_nodes_of_any_namespace_do_not_command_torques_to_one_robot(another, spelling):
+    left, right = another("left", torque=True, ip=spelling), another("right", torque=True, ip="127.250.1.2")
     held = [claim(name, why) for name, why in left.claims().items()]
     own, torque = right.claims().items()
     held.append(claim(*own))

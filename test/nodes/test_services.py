@@ -28,8 +28,10 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
     assert not success and "another node named" in text
 
 
-def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
-    name = f"/test_{os.getpid()}"
+@pytest.mark.parametrize("length", [0, 200])
+def test_a_name_is_held_by_one_process_and_free_when_that_is_killed(length):
+    """A long one, as of a node in a long namespace, was always taken."""
+    name = f"/test_{os.getpid()}{'x' * length}"
     code = f"import sys; from robot_dynamics_ros.nodes.claims import claim; c = claim({name!r}, '');"
     code += "print('ok', flush=True); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as child:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.robot_report import refuse_implausible
+from robot_dynamics_ros.nodes.claims import address
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.metrics import Metrics
@@ -136,12 +136,12 @@ class RobotNode(LifecycleBase):
         if self.has_parameter("torque") and self.value("torque"):
             robot = self.value("ip")
             why = f"another node on this machine commands torques to {robot}: end it first"
-            found[f"torque of {robot}"] = why
+            found[f"torque of {address(robot)}"] = why
         for parameter in KEPT:
             if self.has_parameter(parameter) and (name := self.value(parameter)):
                 path = Path(_kept(name)).resolve()
                 why = f"another node on this machine has {parameter} {name}: give it to one node of one robot"
-                found[f"file {sha256(bytes(path)).hexdigest()}"] = why  # a path may be too long for a name
+                found[f"file {path}"] = why
         return found
 
     def stop(self) -> None:

@@ -1,5 +1,6 @@
 """Torque crossed with motion, stops and the enable switch, in simulated time: the test steps the robot."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from robot_dynamics_ros._core import FreezeReason, GuardReason, GuardState, StreamState
 from robot_dynamics_ros.control.adaptation_store import save_adaptation
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.nodes.robot import motion_interface, refusals
+from robot_dynamics_ros.nodes.robot import adaptation, motion_interface, refusals
 from robot_dynamics_ros.nodes.robot.joint_trajectory import MOST_BYTES, MOST_POINTS
 from robot_dynamics_ros.nodes.topics.encoding import to_time, trajectory
 from robot_dynamics_ros.robot_file import load_robot
@@ -115,6 +116,17 @@ def test_scales_that_belong_to_another_friction_are_not_taken_up(make, tmp_path,
     node, _ = make(adaptation_file=str(path))
     assert (node.parts._torque._last.coulomb == (1.4 if same else 1.0)).all()
     assert any("of another robot file" in text for text, _ in node.log) != same
+
+
+def test_a_slow_disk_does_not_keep_torques_waiting(make, tmp_path, monkeypatch):
+    """What was learned was written between two samples: a torque of a topic waited, and the guard ended it."""
+    writers = []
+    monkeypatch.setattr(adaptation, "save_adaptation", lambda *_: writers.append(threading.current_thread()))
+    monkeypatch.setattr(adaptation, "SAVE_PERIOD", -1.0)
+    torque = make(adaptation_file=str(tmp_path / "kept.json"))[0].parts._torque
+    torque._adapted.save_regularly(torque._last)
+    torque.destroy()  # waits for it, and writes the last
+    assert len(writers) >= 2 and writers[-1] is threading.main_thread() is not writers[-2]
 
 
 def test_torque_is_not_enabled_while_a_motion_runs(stand):

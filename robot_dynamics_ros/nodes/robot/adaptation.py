@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ class AdaptedFriction:
         self._node, self._robot, self._law = node, robot, law
         name = node.value("adaptation_file")
         self._file = Path(os.path.expanduser(name)) if name else None
-        self._saved = time.monotonic()
+        self._saved, self._saving = time.monotonic(), threading.Thread()
         kept = load_adaptation(self._file, robot) if self._file else None
         if kept is None:
             return
@@ -42,18 +43,23 @@ class AdaptedFriction:
 
     def save(self, last: TorqueRecord | None) -> None:
         """Write the file from the record of the last cycle, where a file is named and a cycle has run."""
-        self._saved = time.monotonic()
+        if self._saving.is_alive():
+            self._saving.join()
+        self._write(last)
+
+    def save_regularly(self, last: TorqueRecord | None) -> None:
+        """save() when the last time was SAVE_PERIOD ago, in a thread: torques of a topic do not wait for a disk."""
+        if time.monotonic() - self._saved > SAVE_PERIOD and not self._saving.is_alive():
+            self._saved, self._saving = time.monotonic(), threading.Thread(target=self._write, args=(last,))
+            self._saving.start()
+
+    def _write(self, last: TorqueRecord | None) -> None:
         if self._file is None or last is None:
             return
         try:
             save_adaptation(self._file, self._robot, last.coulomb, last.viscous, self._law)
         except (OSError, ValueError) as error:  # the last good file stays
             self._node.get_logger().error(f"{self._file}: adaptation is not saved: {error}")
-
-    def save_regularly(self, last: TorqueRecord | None) -> None:
-        """Write the file when the last time was SAVE_PERIOD ago."""
-        if time.monotonic() - self._saved > SAVE_PERIOD:
-            self.save(last)
 
     def diagnose(self, last: TorqueRecord | None) -> list[Any]:
         """Entry with the adapted friction of each joint and whether it indicates wear; none before the first cycle."""

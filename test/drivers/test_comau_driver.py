@@ -110,7 +110,7 @@ def test_listening_is_the_default(monkeypatch):
         ({"twice": 3}, lambda d: d.details()["packets out of order"] == "3"),
         ({"swap": 1}, lambda d: d.details()["packets out of order"] == "1" and d.statistics().missed >= 1),
         ({"garbage": 2}, lambda d: d._link.malformed == 6 and d.statistics().missed == 2),
-        ({"axes": 1}, lambda d: d._link.malformed == 1 and "7 axes" in d.last_error),
+        ({"axes": 1}, lambda d: d._link.malformed == 1 and not d.last_error),
         ({"swallow": 2}, lambda d: d.statistics().missed == 2),
         ({"jump": 3}, lambda d: d.details()["positions that jumped"] == "3" and d.statistics().missed == 3),
     ],

@@ -137,7 +137,7 @@ class ComauDriver(MotionDriver):
 
     @property
     def last_error(self) -> str:
-        """Why no state arrives, else the last error of the link; empty where there was none."""
+        """Why no state arrives, or what is wrong with packets since the last good one; empty while they are good."""
         return self._link.lost or self._link.last_error
 
     def statistics(self) -> Statistics:

@@ -142,7 +142,7 @@ class UdpLink:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
             self.reconnects += bool(self.lost and self.received_ns)
-            self.lost = ""
+            self.lost = self.last_error = ""
             self.received_ns = batch[-1].steady_ns
             if self.on_state is not None:
                 self.on_state(batch[-1].state)  # one answer, to the newest: late states must not become a leap

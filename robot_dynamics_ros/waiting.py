@@ -27,18 +27,20 @@ def wait_until(
     return True
 
 
+def ends() -> list[signal.Signals]:
+    """Signals that ask a process to end: Ctrl-C, SIGTERM, and a closed terminal where that is not ignored (nohup)."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
+
+
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
-    """Whether Ctrl-C was pressed, SIGTERM came or the terminal was closed (unless that is ignored, as under nohup): ask
-    is_set(); wait() holds a lock that the handler needs, for ever.
+    """Whether one of ends() came: ask is_set(); wait() holds a lock that the handler needs, for ever.
 
     An exception inside the middleware would end the client, not the motion.
     """
     stop = threading.Event()
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in ends()}
     try:
         yield stop
     finally:

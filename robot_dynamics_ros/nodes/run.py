@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.waiting import ends
 
 EVENT_PERIOD = 0.005  # s between two polls of services, parameters and timers while samples arrive
 IDLE_TIMEOUT = 0.2  # s
@@ -27,14 +28,15 @@ M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024  # of glibc's mallopt; bytes
 
 
 class Ending:
-    """SIGINT and SIGTERM: a KeyboardInterrupt during the start, later a flag for the loop; a second SIGINT is ignored.
+    """The signals of ends(): a KeyboardInterrupt during the start, later a flag for the loop; a second one is ignored,
+    but SIGTERM.
 
     A KeyboardInterrupt inside the middleware, or a second Ctrl-C while the robot is disconnected, would abort the node.
     """
 
     def __init__(self) -> None:
         self.requested = self.starting = False
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ends():
             signal.signal(number, self._request)
 
     def _request(self, *_: object) -> None:

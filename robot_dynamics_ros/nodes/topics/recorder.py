@@ -89,9 +89,9 @@ class Recorder(Node):
 def record(
     writer: LiveWriter, patterns: Sequence[str], duration: float | None, report: Callable[[dict[str, int]], None]
 ) -> dict[str, str]:
-    """Record until Ctrl-C, SIGTERM or `duration` [s]; `report` gets the counts at 2 Hz. Returns skipped topics.
+    """Record until one of the signals ends() or `duration` [s]; `report` gets the counts at 2 Hz.
 
-    Raises DataError when the disk is full.
+    Returns skipped topics. Raises DataError when the disk is full.
     """
     ending = Ending()  # an interrupt inside the middleware would be reported as its failure
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

@@ -47,7 +47,7 @@ constexpr std::array answers{"done",
                              "the torque is changing; hold still or move evenly",
                              "neither friction nor a payload makes such a torque: let go of the robot, or identify it",
                              "no payload is recognised; move the arm for some seconds"};
-constexpr int no_payload = 5;
+constexpr int no_payload = 5, waiting = -1;
 
 class ContactForceBroadcaster : public controller_interface::ChainableControllerInterface {
  public:
@@ -74,11 +74,7 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
           k == 0 ? "~/wrench" : "~/wrench_std", rclcpp::SystemDefaultsQoS()));
     }
     named_ = get_node()->create_subscription<InertiaStamped>("~/payload", rclcpp::SystemDefaultsQoS(),
-                                                             [this](const InertiaStamped& message) {
-                                                               const auto& load = message.inertia;
-                                                               const std::lock_guard<std::mutex> lock(naming_);
-                                                               payload_ = {load.m, load.com.x, load.com.y, load.com.z};
-                                                             });
+                                                             [this](const InertiaStamped& m) { name(m.inertia); });
     for (std::size_t k = 1; k < services.size(); ++k)
       services_[k] = get_node()->create_service<Trigger>(
           services[k], [this, k](const Trigger::Request::SharedPtr, Trigger::Response::SharedPtr response) {
@@ -154,25 +150,39 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
     topics_[k]->try_publish(messages_[k]);
   }
 
-  // Thread of the services: hands a request to the control loop and waits for its answer, for a second.
+  // Thread of the subscription: what is not finite would be taken for no payload.
+  void name(const geometry_msgs::msg::Inertia& load) {
+    const std::array<double, 4> named{load.m, load.com.x, load.com.y, load.com.z};
+    if (!robot_dynamics::all_finite(named.data(), 4)) {
+      RCLCPP_WARN(get_node()->get_logger(), "~/payload: mass and centre must be finite; the last one stays");
+      return;
+    }
+    const std::lock_guard<std::mutex> lock(naming_);
+    payload_ = named;
+  }
+
+  // Thread of the services: hands a request to the control loop and waits for its answer; withdraws one that is not
+  // taken within a second.
   void ask(Request request, Trigger::Response& response) {
+    answer_ = waiting;
     request_ = request;
-    for (int k = 0; k < 1000 && request_ != Request::none; ++k)
+    for (int k = 0; answer_ == waiting; ++k) {
+      if (k >= 1000 && request_.exchange(Request::none) != Request::none) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const bool answered = request_.exchange(Request::none) == Request::none;
-    response.success = answered && answer_ == 0;
-    response.message = answered ? answers[answer_] : "the controller is not active";
+    }
+    const int answer = answer_;
+    response.success = answer == 0;
+    response.message = answer == waiting ? "the controller is not active" : answers[answer];
   }
 
   // Control loop.
   void answer() noexcept {
-    const Request request = request_;
+    const Request request = request_.exchange(Request::none);
     if (request == Request::none) return;
     answer_ = request == Request::tare             ? static_cast<int>(estimator_->tare())
               : request == Request::accept_payload ? answered(PayloadCheck::Answer::keep)
               : request == Request::refuse_payload ? answered(PayloadCheck::Answer::refuse)
                                                    : answered(PayloadCheck::Answer::judge);
-    request_ = Request::none;
   }
   int answered(PayloadCheck::Answer a) noexcept { return estimator_->answer_payload(a) ? 0 : no_payload; }
 

@@ -29,7 +29,7 @@ pytestmark = [
 ]
 AXES = [f"{part}.{axis}" for part in ("force", "torque", "force_std", "torque_std") for axis in "xyz"]
 LIBRARY = "libcontact_force_broadcaster.so"
-TARE, ACCEPT, REFUSE, RESET, PICK, PUT = range(1, 7)  # services of main.cpp, and the payload of recording()
+TARE, ACCEPT, REFUSE, RESET, PICK, PUT, SPOIL = range(1, 8)  # services of main.cpp, and the payload of recording()
 ANSWERS = {ACCEPT: PayloadAnswer.keep, REFUSE: PayloadAnswer.refuse, RESET: PayloadAnswer.judge}
 
 
@@ -106,7 +106,7 @@ def expected(log, calls):
         if service == TARE:
             done, text = force.tare()
             said.append("yes: done" if done else f"no: {text}")
-        elif service not in (None, PICK, PUT):
+        elif service not in (None, PICK, PUT, SPOIL):
             try:
                 force.answer_payload(ANSWERS[service])
                 said.append("yes: done")
@@ -119,8 +119,9 @@ def test_the_interfaces_hold_the_wrench_of_the_pipeline_and_services_answer_as_i
     log, path = longer_rest(recording()), tmp_path / "robot.core"
     log.temperature = None
     path.write_text(core_text(UR5E), encoding="utf-8")
-    calls = {100: TARE, 650: ACCEPT, 999: PICK, 1000: REFUSE, 1300: RESET, 1499: PUT, 3900: TARE}
+    calls = {100: TARE, 650: ACCEPT, 999: PICK, 1000: REFUSE, 1200: SPOIL, 1300: RESET, 1499: PUT, 3900: TARE}
     lines, rows = broadcast(broadcaster, path, log, calls)
+    assert lines.pop(36) == "~/payload: mass and centre must be finite; the last one stays"
     assert lines[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
     assert lines[18:32] == [f"contact_force/{name}" for name in (*AXES, "contact", "status")]
     status, said = expected(log, calls)

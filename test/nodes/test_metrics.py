@@ -78,7 +78,7 @@ def test_a_node_shows_what_it_estimates_once_a_second_while_it_is_configured():
         rig.robot_node.diagnose()
         rig.robot_node.trigger_deactivate()  # the force of before stayed, and its diagnostics said ok
         rig.robot_node.diagnose()
-        assert read(port) == {("diagnostics", "composed_node"): 3.0}
+        assert read(port) == {("diagnostics", "composed_node: middleware"): 3.0}
     finally:
         rig.close()
     with pytest.raises(OSError):

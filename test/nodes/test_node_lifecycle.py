@@ -1,6 +1,7 @@
 """Stream and lifecycle of a node on a robot that the test steps, and other nodes beside it."""
 
 import gc
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -77,12 +78,25 @@ def test_deactivate_silences_and_activate_resumes(rig):
     assert len(rig.published(50, "joint_states")[0]) == 50
     transition(4)  # deactivate
     assert rig.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
-    assert not rig.robot_node.work() and "not active" in rig.robot_node.diagnose()[0].message
+    (idle,) = rig.robot_node.diagnose()
+    assert not rig.robot_node.work() and idle.message == "not active"
     assert rig.trigger("rearm") == (False, "the node is not active: activate it first, which connects the robot")
     for number in (2, 1, 3):  # clean up, configure, activate
         transition(number)
     rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
     assert len(rig.published(50, "joint_states")[0]) == 50
+    assert idle.name in [entry.name for entry in rig.robot_node.diagnose()]  # it does not stay beside them
+
+
+def test_of_a_robot_that_is_gone_no_safety_mode_is_shown(rig, monkeypatch):
+    """After an emergency stop and the end of the controller the mode of before stood beside the lost connection."""
+    stopped = replace(rig.driver.status, safety_normal=False, safety_text="robot emergency stop")
+    monkeypatch.setattr(rig.driver, "status", stopped)
+    assert rig.diagnosed("stream")[0] == "safety mode robot emergency stop"
+    monkeypatch.setattr(rig.driver, "condition", StreamState.fault)
+    monkeypatch.setattr(rig.driver, "last_error", "connection refused")
+    text, values = rig.diagnosed("stream")
+    assert text == "connection refused" and values["safety mode"] == values["robot mode"] == "unknown"
 
 
 def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is_published(rig):

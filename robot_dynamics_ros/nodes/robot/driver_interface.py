@@ -10,7 +10,7 @@ from typing import Any
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
-from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
+from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, RobotStatus, TorqueDriver
 from robot_dynamics_ros.drivers.stream import Clock, Rate, Statistics
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
@@ -160,9 +160,14 @@ class DriverInterface(NodePart):
         return "latched faults cleared"
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
+    def _status(self) -> RobotStatus:
+        """Modes of the controller; of one that is not connected none is known, and nothing is wrong with them."""
+        gone = self._driver.condition == StreamState.fault
+        return RobotStatus(safety_normal=True) if gone else self._driver.status
+
     def _faults(self) -> list[tuple[bytes, str]]:
         """Level and text of the stream, and of a safety mode that is not normal."""
-        driver, robot = self._driver, self._driver.status
+        driver, robot = self._driver, self._status()
         level, text, error = LEVELS[driver.condition], f"stream {driver.condition.name}", driver.last_error
         if driver.condition < StreamState.fault:
             self._since = driver.clock.steady()
@@ -198,7 +203,7 @@ class DriverInterface(NodePart):
     def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values of the stream and the robot behind it."""
         driver = self._driver
-        counts, robot, condition = driver.statistics(), driver.status, driver.condition
+        counts, robot, condition = driver.statistics(), self._status(), driver.condition
         found = self._faults()
         before, self._looked, unpublished = self._looked, counts, self.lateness.unpublished
         self.connected_again = counts.reconnects > before.reconnects

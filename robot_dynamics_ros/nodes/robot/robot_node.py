@@ -225,7 +225,9 @@ class RobotNode(LifecycleBase):
     def diagnose(self) -> list[Any]:
         """Middleware, stream, torque and estimates; the metrics show the same, and nothing of before a deactivation."""
         active = self.active
-        entries = self._entries() if active else [status(self.path, STALE, self.failure or "not active", {})]
+        # an entry of the active node, too: it does not stay beside the others when the node is active again
+        name = f"{self.path}: middleware"
+        entries = self._entries() if active else [status(name, STALE, self.failure or "not active", _middleware())]
         if self._metrics is not None:
             self._metrics.show(self._newest if active else None, entries)
         self._newest = None

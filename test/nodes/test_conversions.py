@@ -63,6 +63,14 @@ def test_of_a_message_that_is_refused_nothing_stays():
     assert not joined._slow.theta.any()
 
 
+def test_what_a_message_has_no_more_is_absent():
+    """A velocity that came no more was held for as long as positions came, and was taken for that of now."""
+    joined = StampJoin(NAMES, ALIASES, [], ["motor_states"], list)
+    joined.take("motor_states", joint_state(NAMES, 1, position=np.zeros(6), velocity=np.ones(6)), 1, 0)
+    joined.take("motor_states", joint_state(NAMES, 2, position=np.ones(6)), 2, 0)
+    assert (joined._slow.theta == 1.0).all() and np.isnan(joined._slow.omega).all()
+
+
 class Kept(list):
     publish = list.append
 

@@ -205,14 +205,12 @@ class MessageReader:
 
     def _read_joints(self, message: Any, sample: Sample) -> None:
         names, body = self._parts(message)
-        found = []  # written together: of a message that is refused nothing stays
+        found: list[tuple[str, Any]] = []  # written together: of a message that is refused nothing stays
         for field, signal in self.topic.fields.items():
             values = np.asarray(getattr(body, field), dtype=np.float64)
-            if not len(values):
-                continue
-            if len(values) != len(names):
+            if len(values) not in (0, len(names)):
                 raise DataError(f"{self.topic.name}: {len(values)} numbers in {field} for {len(names)} joints")
-            found.append((signal, values[self._columns_of(tuple(names), signal)]))
+            found.append((signal, values[self._columns_of(tuple(names), signal)] if len(values) else np.nan))
         for signal, values in found:
             getattr(sample, signal)[:] = values
 

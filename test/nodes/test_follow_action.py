@@ -139,8 +139,24 @@ def test_a_new_goal_replaces_the_one_that_runs(rig):
     first = sent(rig, goal(30, start + 0.4))
     rig.seconds(1.0)
     second = sent(rig, goal(3, start))
-    assert result(rig, first)[0] == ABORTED and "replaced by a new goal" in first.result.error_string
+    assert result(rig, first)[0] == ABORTED and "replaced by another trajectory" in first.result.error_string
     assert result(rig, second)[0] == SUCCEEDED
+
+
+def test_a_goal_that_is_refused_after_it_was_accepted_leaves_the_one_that_runs_alone(rig, monkeypatch):
+    """Its motion went on, but it was reported as aborted and could not be canceled any more."""
+
+    def refuse(_):
+        raise DataError("its end is over")
+
+    first = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(1.0)
+    with monkeypatch.context() as late:
+        late.setattr(rig.robot_node._driver_interface._motion, "plan", refuse)
+        assert result(rig, sent(rig, goal(3, rig.driver.held))) == (ABORTED, -1, "its end is over")
+    rig.seconds(0.5)
+    assert not first.ended and rig.driver.motion.active
+    assert rig.server.cancel(first) == CancelResponse.ACCEPT and result(rig, first)[0] == CANCELED
 
 
 def test_canceling_a_goal_that_was_replaced_leaves_the_new_one_alone(rig):
@@ -186,7 +202,7 @@ def test_a_trajectory_on_the_topic_replaces_a_goal(rig):
     publisher.publish(goal(2, start).trajectory)
     rig.spin(lambda: handle.ended)
     rig.node.destroy_publisher(publisher)
-    assert handle.status == ABORTED and "replaced by a trajectory" in handle.result.error_string
+    assert handle.status == ABORTED and "replaced by another trajectory" in handle.result.error_string
     assert rig.settled() == "done"
     np.testing.assert_allclose(rig.driver.state.q, start, atol=0.005)
 

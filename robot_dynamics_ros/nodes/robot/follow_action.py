@@ -38,8 +38,8 @@ Plan = Callable[[JointTrajectory], NDArray[np.float64]]
 class FollowAction(NodePart):
     """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted).
 
-    plan, begin: samples (N, n) [rad] of a motion, which begin starts; both raise RobotDynamicsError with the reason of
-    a refusal.
+    plan, begin: samples (N, n) [rad] of a motion, which begin starts, ending a goal before it with replaced(); both
+    raise RobotDynamicsError with the reason of a refusal.
     """
 
     def __init__(self, node: LifecycleBase, kind: Any, driver: MotionDriver, plan: Plan, begin: Plan) -> None:
@@ -82,17 +82,17 @@ class FollowAction(NodePart):
         return CancelResponse.ACCEPT
 
     def _accept(self, goal: Any) -> None:
-        """Start the motion as soon as the goal is accepted: a trajectory that arrives after it replaces it."""
-        self.replaced("replaced by a new goal")
+        """Start the motion as soon as the goal is accepted: a trajectory that arrives after it replaces it. Where it is
+        refused now, a goal that runs goes on, as its motion does.
+        """
         done = self._ends[bytes(goal.goal_id.uuid)] = Future()
         request = goal.request
-        self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
-        patience = request.goal_time_tolerance
-        self._patience = max(0.0, patience.sec + 1e-9 * patience.nanosec)
-        self._ended_ns = 0
-        self._canceling = False
         try:
             self._target = self._begin(request.trajectory)[-1]
+            self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
+            patience = request.goal_time_tolerance
+            self._patience = max(0.0, patience.sec + 1e-9 * patience.nanosec)
+            self._ended_ns, self._canceling = 0, False
             self._goal, self._done = goal, done
         except RobotDynamicsError as error:
             done.set_result((INVALID_GOAL, reason(error), "abort"))

@@ -127,7 +127,7 @@ class MotionInterface(NodePart):
 
     def _end_goal(self) -> None:
         if self._action is not None:
-            self._action.replaced("replaced by a trajectory on a topic")
+            self._action.replaced("replaced by another trajectory")
 
     def _approach(self, message: JointTrajectory) -> None:
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""

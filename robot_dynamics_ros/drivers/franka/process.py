@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.drivers.child_process import connected, end, hang_up, send, spawn
+from robot_dynamics_ros.drivers.child_process import connected, hang_up, send, spawn
 from robot_dynamics_ros.drivers.client import Client
 from robot_dynamics_ros.drivers.franka.ring import SampleRing
 from robot_dynamics_ros.drivers.interface import MotionState
@@ -40,6 +40,7 @@ class FrankaProcess(Client):
         self._sockets: list[socket.socket] = []
         self._link: TorqueLink | None = None
         self._supervisor: threading.Thread | None = None
+        self._newest: Connection | None = None  # pipe of the process that was started last
         self.kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
         self._lost_rows = self._unsent = 0
@@ -54,22 +55,22 @@ class FrankaProcess(Client):
         """Start the process and keep it. Raises ConnectionFailed with the reason."""
         if self._wanted:
             return
-        self._open()
         self._wanted = True
+        try:
+            self._open()
+        except BaseException:
+            self._wanted = False
+            raise
         self._supervisor = threading.Thread(target=self._supervise, daemon=True)
         self._supervisor.start()
 
     def disconnect(self) -> None:
-        """The process stops the robot when its pipe ends, then leaves; may be repeated."""
+        """The process, also one being opened, stops the robot when its pipe ends, then leaves; may be repeated."""
         self._wanted = False
-        with self._lock:
-            process, pipe = self._process, self._pipe
-        if pipe is not None:
-            hang_up(pipe)
-        if process is not None:
-            end(process)
+        if self._newest is not None:
+            hang_up(self._newest)
         if self._supervisor is not None:
-            self._supervisor.join(2 * BACKOFF[1])
+            self._supervisor.join()
             self._supervisor = None
 
     def _open(self) -> None:
@@ -81,6 +82,9 @@ class FrankaProcess(Client):
         process, pipe = spawn(MODULE, [str(a) for a in arguments], [ring.memory, ring.event, *files])
         for s in theirs:
             s.close()
+        self._newest = pipe
+        if not self._wanted:  # disconnected meanwhile
+            hang_up(pipe)
         try:
             version = connected(pipe, process, self.host, CONNECT_TIMEOUT)
             for request in self.kept.values():
@@ -128,8 +132,6 @@ class FrankaProcess(Client):
         pause = BACKOFF[0]
         while True:
             if self._process is not None and self._pipe is not None:
-                if not self._wanted:  # disconnected while it was being opened
-                    hang_up(self._pipe)
                 self._follow(self._process, self._pipe)
                 self._forget()
                 pause = BACKOFF[0]

@@ -192,6 +192,17 @@ def test_nothing_that_an_earlier_connection_left_is_read(rig, driver):
     assert rig.link.pending == 0 and rig._read(0.0) is None
 
 
+def test_a_motion_slows_down_before_the_driver_disconnects(rig, driver):
+    """Its positions ended at full speed."""
+    start, sent, send = collect(driver, 50)[-1].q_d.copy(), [], driver._mover._send
+    driver._mover._send = lambda command: sent.append(command.position) or send(command)
+    driver.play([start + 0.5], speed=0.5)
+    until(driver, lambda: driver.motion.progress > 0.4)
+    driver.disconnect()
+    steps = np.abs(np.diff(sent, axis=0)).max(axis=1)
+    assert steps[-1] < 0.05 * steps.max() and driver.motion.state == "stopped"
+
+
 def test_an_address_that_is_none_leaves_no_socket_open():
     made = link.UdpLink("999.999.999.999", 5005, 6, 1)
     with pytest.raises(ConnectionFailed, match="999"):

@@ -18,6 +18,7 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
+REST = 1.0  # s until a motion that is stopped is at rest: Playback takes 0.4
 MOVING = 1e-3  # rad/s of the target above which motion is commanded
 
 
@@ -67,8 +68,10 @@ class ComauDriver(MotionDriver):
             self._started = True
 
     def disconnect(self) -> None:
-        """Stop a motion of this driver, stop receiving; may be called again."""
+        """Slow down a motion of this driver along its path, stop receiving; may be called again."""
         if self._started:
+            self.stop()
+            self.wait_until(lambda: not self.motion.active, REST)
             self._started = False
             self._mover.end("disconnected: the LPC holds the position")
             self._link.stop()

@@ -138,7 +138,8 @@ class Served:
 
     def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         """The state of the motion."""
-        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
+        motion = {"event": "motion", "state": state, "reason": reason, "progress": progress}
+        send(self._pipe, motion | {"number": self.number})
 
     def answer(self, reason: str = "") -> None:
         """Answer a setting: why not, empty when it is done."""

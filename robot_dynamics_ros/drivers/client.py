@@ -36,7 +36,7 @@ class Client:
         self._outbox: Outbox | None = None
         self._stop_asked: float | None = None  # steady time
         self.answer: str | None = None  # why the last setting was refused, "": it is done, None: not answered yet
-        self._asked = 0  # number of that setting
+        self._asked = 0  # number of the last motion or setting
         self._lock = threading.RLock()
 
     @property
@@ -52,8 +52,9 @@ class Client:
             if self.motion.active:
                 raise CapabilityError("a motion is running: stop it first")
             self.motion, self._stop_asked = MotionState("starting"), None  # a stop belongs to the motion before
+            self._asked += 1
             try:
-                self._send(request, array)
+                self._send(request | {"number": self._asked}, array)
             except ConnectionFailed as error:
                 self.motion = MotionState("failed", str(error))
                 raise
@@ -64,7 +65,7 @@ class Client:
             if self.motion.active:
                 self._stop_asked = self._stop_asked or time.monotonic()
                 with suppress(ConnectionFailed):
-                    self._send({"do": "stop"})
+                    self._send({"do": "stop", "number": self._asked})
 
     def ask(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> None:
         """Send a setting and wait for its answer; `wait` as Driver.wait_until.
@@ -136,8 +137,12 @@ class Client:
         return reason
 
     def _hear(self, event: str, report: dict[str, Any]) -> None:
-        """One report; a subclass takes further ones."""
+        """One report; a subclass takes further ones. Of a request that was given up or sent again, and of a stop that
+        met the end of its motion, nothing is taken for the last one.
+        """
+        if report.pop("number") != self._asked:
+            return
         if event == "motion":
             self.motion = MotionState(**report)
-        elif event == "answer" and report["number"] == self._asked:  # not to one that was given up, or sent again
+        elif event == "answer":
             self.answer = report["reason"]

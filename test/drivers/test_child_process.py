@@ -75,7 +75,8 @@ def hung(monkeypatch):
     code = "import sys, time; sys.path[:0] = sys.argv[2:]; from multiprocessing.connection import Connection as C\n"
     code += "from robot_dynamics_ros.drivers.child_process import receive, send\n"
     code += "pipe = C(int(sys.argv[1])); receive(pipe)\n"
-    code += "send(pipe, {'event': 'motion', 'state': 'moving', 'reason': '', 'progress': 0.0}); receive(pipe)\n"
+    code += "send(pipe, {'event': 'motion', 'number': 1, 'state': 'moving', 'reason': '', 'progress': 0.0})\n"
+    code += "receive(pipe)\n"
 
     def spawn(module, arguments, descriptors=()):
         ours, theirs = socket.socketpair()
@@ -147,7 +148,7 @@ def test_a_stop_of_nothing_that_moves_is_not_sent(hung):
     assert sent == [] and hung._stop_asked is None
     hung.motion = MotionState("moving")
     hung.stop()
-    assert sent == [{"do": "stop"}]
+    assert sent == [{"do": "stop", "number": 1}]
 
 
 def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):

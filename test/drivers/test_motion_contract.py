@@ -15,6 +15,7 @@ from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.franka import child as franka_child
 from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 from robot_dynamics_ros.drivers.interface import MotionState
+from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.control_child import Child
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError
@@ -35,7 +36,7 @@ class Client:
     def zeroFtSensor(self):
         return self.good
 
-    setWatchdog = isProgramRunning = lambda self, *_: True
+    setWatchdog = isProgramRunning = servoStop = stopJ = lambda self, *_: True
 
 
 @pytest.fixture
@@ -193,6 +194,22 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     client._use(SimpleNamespace(poll=lambda: None) if replaced else process, ours)
     why = client._listen(process, ours)
     assert "ended" in why and client.answer == (None if replaced else why)
+
+
+def test_a_stop_that_met_the_end_of_its_motion_does_not_end_the_next_one(child):
+    """The next motion was reported as stopped, and until it had begun a stop of it was not sent."""
+    control, requests = UrControl("host"), []
+    control._send = lambda request, array=None: requests.append(request)
+    for _ in range(2):
+        control.begin({"do": "play"})
+        control.motion = MotionState("moving")
+        control.stop()
+        control.motion = MotionState("done")
+    control.begin({"do": "play"})
+    child._execute(requests[3], np.empty((0, 0)))
+    report = child.reports.pop()
+    control._hear(report.pop("event"), report)
+    assert report["state"] == "stopped" and control.motion.state == "starting"
 
 
 @pytest.mark.parametrize("kind", DRIVERS)

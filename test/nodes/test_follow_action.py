@@ -254,3 +254,23 @@ def test_the_start_of_a_goal_is_read_from_a_message_that_has_all_joints():
             client.position(ROBOT.joint_names, -1.0)
     with pytest.raises(ConnectionFailed, match="no joint states on joint_states"):
         client.position(ROBOT.joint_names, -1.0)
+
+
+@pytest.mark.parametrize(("cancels", "said"), [(True, "not done after .* canceled"), (False, "may still move")])
+def test_a_goal_that_takes_too_long_is_canceled_before_it_is_given_up(cancels, said):
+    """The robot went on, slowly, and nobody was left who could cancel it."""
+    ended, client = [], FollowClient.__new__(FollowClient)
+    handle = SimpleNamespace(
+        accepted=True,
+        get_result_async=lambda: SimpleNamespace(done=lambda: cancels and ended),
+        cancel_goal_async=lambda: ended.append(1),
+    )
+    answer = SimpleNamespace(done=lambda: True, result=lambda: handle)
+    client._action, client._client = (
+        "follow",
+        SimpleNamespace(server_is_ready=lambda: True, send_goal_async=lambda _: answer),
+    )
+    client._executor = SimpleNamespace(spin_once=lambda timeout_sec: None)
+    with pytest.raises(ConnectionFailed, match=said):
+        client.follow(goal(0, np.zeros(6)), -1.0)
+    assert ended

@@ -95,7 +95,8 @@ class FollowClient:
         return sample.q
 
     def follow(self, goal: Any, seconds: float) -> str:
-        """Send the goal and wait for its end; Ctrl-C cancels it. Returns `done` or `canceled`.
+        """Send the goal and wait for its end; Ctrl-C cancels it, and so does the end of twice its time. Returns `done`
+        or `canceled`.
 
         Raises ConnectionFailed without an answer, CapabilityError with the controller's reason.
         """
@@ -108,14 +109,16 @@ class FollowClient:
             handle = sent.result()
             if not handle.accepted:
                 raise CapabilityError(f"{self._action} rejected the goal; the log of the controller has the reason")
-            length = goal.trajectory.points[-1].time_from_start.sec
+            patience = 2.0 * goal.trajectory.points[-1].time_from_start.sec + seconds
             found = handle.get_result_async()
-            ended = self._spin(lambda: found.done() or stop.is_set(), 2.0 * length + seconds)
-            if stop.is_set() and not found.done():
+            in_time = self._spin(lambda: found.done() or stop.is_set(), patience)
+            if not found.done():
                 handle.cancel_goal_async()
-                ended = self._spin(found.done, seconds)
-        if not ended:
+                self._spin(found.done, seconds)
+        if not found.done():
             raise ConnectionFailed(f"{self._action}: no result; the robot may still move")
+        if not in_time:
+            raise ConnectionFailed(f"{self._action}: not done after {patience:.0f} s and canceled (speed scaling?)")
         status, result = found.result().status, found.result().result
         if status == CANCELED:
             return "canceled"

@@ -276,6 +276,17 @@ def test_a_motion_does_not_begin_from_a_target_that_is_not_reported(rig, driver)
         driver.play([here + 0.1])
 
 
+def test_a_motion_whose_target_is_reported_no_more_has_failed(rig, driver):
+    """It went on to its end and was done, whether the LPC followed or not."""
+    start = collect(driver, 50)[-1].q_d.copy()
+    driver.play([start + 0.5], speed=0.4)
+    until(driver, lambda: driver.motion.progress > 0.1)
+    state = rig.lpc._state
+    rig.lpc._state = lambda: replace(state(), target=wire.NAN10)
+    assert settled(driver) == "failed" and "does not follow" in driver.motion.reason
+    assert np.abs(driver.sample.q - start).max() < 0.4
+
+
 def test_a_motion_whose_end_is_rejected_is_no_done_motion(rig, driver):
     """1.1 degrees short: less than what counts as rejected on the way."""
     start = collect(driver, 50)[-1].q_d.copy()

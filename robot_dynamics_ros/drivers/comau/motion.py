@@ -108,8 +108,10 @@ class ComauMotion:
             self._send(wire.Command(0, state.sequence, state.time_us, wire.POS_ABSOLUTE, mask, degrees))
 
     def _away(self, state: wire.State, tolerance: float) -> bool:
-        """True when the LPC's target is further than `tolerance` [deg] from what was sent; counts these in a row."""
+        """True when the LPC's target is further than `tolerance` [deg] from what was sent, or is not reported; counts
+        these in a row.
+        """
         sent = self._sent
-        away = sent is not None and bool(np.abs(sent - np.array(state.target[: self._n])).max() > tolerance)
+        away = sent is not None and not np.abs(sent - np.array(state.target[: self._n])).max() <= tolerance
         self._ignored = self._ignored + 1 if away else 0
         return away

@@ -18,7 +18,7 @@ from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.control_child import Child
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.playback import START_TOLERANCE, Playback
 
@@ -194,6 +194,18 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     client._use(SimpleNamespace(poll=lambda: None) if replaced else process, ours)
     why = client._listen(process, ours)
     assert "ended" in why and client.answer == (None if replaced else why)
+
+
+def test_torque_control_that_does_not_begin_in_time_does_not_begin_later(monkeypatch):
+    """The arm gave way some seconds after its start was reported as failed."""
+    driver, stops = FrankaDriver(load_robot("fr3"), "host", torque=True), []
+    monkeypatch.setattr(driver, "refuse_torque_start", lambda: None)
+    monkeypatch.setattr(driver, "wait_until", lambda *_: False)
+    starting = MotionState("starting")
+    driver._mover = SimpleNamespace(begin=lambda _: None, motion=starting, stop=lambda: stops.append(1))
+    with pytest.raises(ConnectionFailed, match="no torque: starting"):
+        driver.start_torque()
+    assert stops == [1]
 
 
 def test_a_stop_that_met_the_end_of_its_motion_does_not_end_the_next_one(child):

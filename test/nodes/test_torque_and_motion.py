@@ -133,7 +133,7 @@ def test_torque_is_not_enabled_while_a_motion_runs(stand):
     node, driver = stand
     driver.play(None, np.tile(driver.state.q, (10, 1)))
     done, text = node.call("enable_guiding")
-    assert not done and "a motion is running" in text
+    assert not done and "a motion is running" in text and driver.motion.active
 
 
 def test_a_protective_stop_is_the_reason_why_torque_and_rearm_are_refused(stand):
@@ -196,6 +196,18 @@ def test_torque_that_is_disabled_while_it_starts_does_not_begin(stand, name):
     assert not done and "disabled" in text
     node.cycle(100)
     assert not driver.loop.running
+
+
+def test_a_controller_that_takes_torques_is_stopped_where_enabling_is_refused(stand):
+    """A Franka arm stayed in torque control for 5 s, without a torque: it gave way to a touch."""
+    node, driver = stand
+    good, stops = driver.status, []
+    driver.stop = lambda: stops.append(driver.loop.running)
+    stopped = replace(good, safety_normal=False, safety_text="protective stop")
+    for during in (lambda: node.call("disable_torque"), lambda: setattr(driver, "status", stopped)):
+        driver.during = during
+        assert not node.call("enable_guiding")[0]
+    assert stops == [False, False]
 
 
 @pytest.mark.parametrize("topic", ["~/joint_trajectory", "~/play_trajectory"])

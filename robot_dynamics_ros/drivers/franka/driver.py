@@ -170,6 +170,7 @@ class FrankaDriver(TorqueDriver):
         self._mover.begin({"do": "torque"})
         self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
         if self.motion.state != "moving":
+            self.stop()  # what has not begun in time does not begin later
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
     def take_records(self) -> bool:

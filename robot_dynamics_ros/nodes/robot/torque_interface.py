@@ -191,16 +191,23 @@ class TorqueInterface(NodePart):
         motion = self._trajectory() if mode == TorqueMode.track else None
         driver, ends = self._driver, self.loop.ends
         driver.start_torque()
-        refuse_torque(self.robot, driver.info, driver.status)  # starting took time, and the robot may have been stopped
-        self.loop.enable(mode, motion, ends)  # not served when it was disabled or its switch let go meanwhile
-        self._wait(lambda: self.loop.enabled != EnableResult.pending)
-        result = self.loop.enabled
-        if result != EnableResult.done:
+        try:
+            self._begin(mode, motion, ends)
+        except RobotDynamicsError:
             self.loop.disable()  # a request that was not served must not be served later
+            driver.stop()  # a Franka arm that takes torques is free to move, also by none
+            raise
+        return f"torque enabled: {mode.name}"
+
+    def _begin(self, mode: TorqueMode, motion: Any, ends: int) -> None:
+        """Enable the loop of a controller that takes torques; not where it was disabled, or its switch let go since."""
+        refuse_torque(self.robot, self._driver.info, self._driver.status)  # starting took time: it may be stopped
+        self.loop.enable(mode, motion, ends)
+        self._wait(lambda: self.loop.enabled != EnableResult.pending)
+        if (result := self.loop.enabled) != EnableResult.done:
             raise CapabilityError(f"no torque: {REFUSALS[result]}")
         if not self.live:
             raise CapabilityError(f"no torque: it was enabled and ended at once: {self.loop.reason.name}")
-        return f"torque enabled: {mode.name}"
 
     def _wait(self, condition: Callable[[], bool]) -> bool:
         """Go on until the condition holds; False after `_timeout`."""

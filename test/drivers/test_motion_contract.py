@@ -196,6 +196,13 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     assert "ended" in why and client.answer == (None if replaced else why)
 
 
+@pytest.mark.parametrize("granted", [False, True])
+def test_a_priority_that_the_system_refuses_is_not_reported_as_granted(granted):
+    driver = FrankaDriver(load_robot("fr3"), "host", realtime_priority=50)
+    driver._mover._link = SimpleNamespace(realtime=granted)
+    assert driver.info.realtime == granted
+
+
 def test_torque_control_that_does_not_begin_in_time_does_not_begin_later(monkeypatch):
     """The arm gave way some seconds after its start was reported as failed."""
     driver, stops = FrankaDriver(load_robot("fr3"), "host", torque=True), []

@@ -58,7 +58,7 @@ class FrankaDriver(TorqueDriver):
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         self._stream = Stream(rate, lambda: self._mover.received_ns(), **stream_options)
-        self._realtime, self.with_torque = realtime_priority > 0, torque
+        self.with_torque = torque
         self._mover = FrankaProcess(robot, host, self._stream, realtime_priority)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
@@ -111,7 +111,7 @@ class FrankaDriver(TorqueDriver):
     @property
     def info(self) -> DriverInfo:
         """Version of the client library, rate and abilities."""
-        return DriverInfo("franka", self._mover.version, self._stream.rate, self._realtime, self.capabilities)
+        return DriverInfo("franka", self._mover.version, self._stream.rate, self._mover.realtime, self.capabilities)
 
     @property
     def status(self) -> RobotStatus:

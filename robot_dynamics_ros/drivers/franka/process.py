@@ -188,6 +188,12 @@ class FrankaProcess(Client):
                 "unsent": self._unsent + (link.unsent if link else 0),
             }
 
+    @property
+    def realtime(self) -> bool:
+        """Whether a priority is asked for and, with a torque loop, was granted to its thread."""
+        link = self._link
+        return self._priority > 0 and (link is None or link.realtime)
+
     def received_ns(self) -> int:
         """Steady time of the newest state [ns], 0 without one."""
         with self._lock:

@@ -78,13 +78,16 @@ def command(
         with stderr.status(f"moving, {length:.0f} s after the move to the first point"), interrupted() as stop:
             monitor.play(arm.joint_names, times - times[0], q, qd)
             _wait_for_end(monitor, length, stop)
-            if not (stop.is_set() or monitor.present or monitor.wait_for_motion(("refused", *ENDED), LOOK)):
+            late = not (stop.is_set() or monitor.wait_for_motion(("refused", *ENDED), LOOK))
+            if late and not monitor.present:
                 raise ConnectionFailed(f"{node} has gone: where the robot does not stand, stop it by its own button")
-            if stop.is_set():
+            if stop.is_set() or late:  # nobody would follow it
                 answered = monitor.stop_robot(ANSWER)
                 if not (monitor.wait_for_motion(ENDED, ANSWER) and answered):
                     raise ConnectionFailed(f"{node} does not report that it stopped: stop the robot by its own button")
         answer = monitor.snapshot().motion or "no answer"
+    if late:
+        raise CapabilityError(f"{motion}: not done after twice its time; {answer}")
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}")

@@ -88,11 +88,32 @@ def test_play_waits_for_the_end_of_its_own_motion(states, end):
     assert seen.motion == end
 
 
-def test_of_a_node_that_has_gone_no_end_is_waited_for(monkeypatch, tmp_path):
-    """After the node was killed `play` waited for minutes, and then said "moving"."""
+@pytest.fixture
+def played(monkeypatch, tmp_path):
+    """A node to which play sends a motion, and the command."""
     monitor = pytest.importorskip("robot_dynamics_ros.nodes.topics.monitor", reason="rclpy is not installed")
     node, file = SimpleNamespace(present=True, play=lambda *_: None, wait_for_node=lambda _: True), tmp_path / "m.csv"
-    looks, arm = [], load_robot("ur5e")
+    q, qd, _ = motions.fourier(POSE, duration=20.0, rate=125.0)
+    write_trajectory(file, load_robot("ur5e").joint_names, Points(np.arange(len(q)) / 125.0, q, qd))
+    monkeypatch.setattr(play, "require_ros", lambda: None)
+    monkeypatch.setattr(play, "environment", dict)
+    monkeypatch.setattr(monitor, "Monitor", lambda *words: nullcontext(node))
+    return node, lambda: robot_dynamics("play", file, "--robot", "ur5e", "--yes")
+
+
+def test_a_motion_that_takes_too_long_is_stopped(played, monkeypatch):
+    """`play` ended with an error, and the robot moved on."""
+    node, command = played
+    state = SimpleNamespace(motion="moving")
+    node.wait_for_motion, node.snapshot = lambda words, _: state.motion in words, lambda: state
+    node.stop_robot = lambda _: setattr(state, "motion", "stopped") or True
+    monkeypatch.setattr(play, "_wait_for_end", lambda *_: None)
+    assert "not done after twice its time; stopped" in str(command().exception)
+
+
+def test_of_a_node_that_has_gone_no_end_is_waited_for(played):
+    """After the node was killed `play` waited for minutes, and then said "moving"."""
+    (node, command), looks = played, []
 
     def wait(words, _timeout):
         looks.append(words)
@@ -100,13 +121,7 @@ def test_of_a_node_that_has_gone_no_end_is_waited_for(monkeypatch, tmp_path):
         return "moving" in words
 
     node.wait_for_motion, node.snapshot = wait, lambda: SimpleNamespace(motion="moving")
-    q, qd, _ = motions.fourier(POSE, duration=20.0, rate=125.0)
-    write_trajectory(file, arm.joint_names, Points(np.arange(len(q)) / 125.0, q, qd))
-    monkeypatch.setattr(play, "require_ros", lambda: None)
-    monkeypatch.setattr(play, "environment", dict)
-    monkeypatch.setattr(monitor, "Monitor", lambda *words: nullcontext(node))
-    result = robot_dynamics("play", file, "--robot", "ur5e", "--yes")
-    assert "composed_node has gone" in str(result.exception) and len(looks) == 5
+    assert "composed_node has gone" in str(command().exception) and len(looks) == 5
 
 
 def test_ctrl_c_ends_the_wait_for_the_end_of_a_motion():

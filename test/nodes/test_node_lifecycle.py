@@ -77,6 +77,7 @@ def test_deactivate_silences_and_activate_resumes(rig):
 
     assert len(rig.published(50, "joint_states")[0]) == 50
     transition(4)  # deactivate
+    rig.driver.latched = StreamState.fault  # as of a stream that ends
     assert rig.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
     (idle,) = rig.robot_node.diagnose()
     assert not rig.robot_node.work() and idle.message == "not active"
@@ -85,6 +86,7 @@ def test_deactivate_silences_and_activate_resumes(rig):
         transition(number)
     rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
     assert len(rig.published(50, "joint_states")[0]) == 50
+    assert rig.diagnosed("stream")[1]["latched"] == "ok"
     assert idle.name in [entry.name for entry in rig.robot_node.diagnose()]  # it does not stay beside them
 
 

@@ -107,6 +107,7 @@ class RobotNode(LifecycleBase):
         """
         shorten_slice()
         if self._driver is not None and self._driver_interface is not None:
+            self._driver.rearm()  # a deactivation is no fault of the stream
             self._driver.connect()
             self._driver_interface.settings.apply()
             info = self._driver.info

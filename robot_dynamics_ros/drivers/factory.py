@@ -51,4 +51,6 @@ def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Drive
         driver: Driver = made(robot, host, **options)
     except ValueError as error:  # of the core
         raise ConfigError("driver", "", str(error)) from error
+    if driver.proven and not robot.drives.effort.includes_gravity:  # which nobody would judge
+        raise ConfigError(robot.file, "drives.effort.includes_gravity", f"must be true: driver {name} measures gravity")
     return driver

@@ -18,7 +18,7 @@ from robot_dynamics_ros.drivers.interface import MotionState
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.control_child import Child
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.playback import START_TOLERANCE, Playback
 
@@ -194,6 +194,14 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     client._use(SimpleNamespace(poll=lambda: None) if replaced else process, ours)
     why = client._listen(process, ours)
     assert "ended" in why and client.answer == (None if replaced else why)
+
+
+@pytest.mark.parametrize("vendor", ROBOTS)
+def test_a_robot_file_for_effort_without_gravity_is_refused_by_a_driver_that_measures_it(vendor):
+    """The force was off by the weight of the arm, with status ok: the effort of a driver of ours is not judged."""
+    robot = load_robot(ROBOTS[vendor]).with_updates({"drives.effort.includes_gravity": False})
+    with pytest.raises(ConfigError, match="includes_gravity: must be true"):
+        make_driver(vendor, robot, "127.0.0.1")
 
 
 @pytest.mark.parametrize("granted", [False, True])

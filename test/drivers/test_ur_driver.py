@@ -17,6 +17,7 @@ from robot_dynamics_ros.drivers.interface import Driver, MotionState
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
+from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
@@ -49,6 +50,16 @@ def test_it_is_a_driver_and_names_its_controller(fed):
     scripted.stream(0, SETTLE)
     assert driver.read(60.0) is not None
     assert driver.status.safety_normal and driver.status.mode_text == "running"
+
+
+@pytest.mark.parametrize("unit", ["Nm", "A"])
+def test_effort_has_the_unit_that_the_robot_file_declares(unit):
+    """With a file identified from amperes the torque constant counted twice: ten times the torque, with status ok."""
+    robot = ROBOT.with_updates({"drives.effort.unit": unit})
+    driver = UrDriver(robot, "127.0.0.1")
+    driver._values.fill(1.0)
+    torque = effort_gain(robot, "effort", "robot_file") * driver._filled().effort
+    assert torque == pytest.approx(ROBOT.array("drives.torque_constant"))
 
 
 def test_an_older_controller_has_no_torque_and_reports_none(fed):

@@ -51,8 +51,8 @@ OFF = 0.05
 class UrDriver(TorqueDriver):
     """Driver of UR robots.
 
-    effort [Nm] = K_tau i with K_tau of the robot file (effort_source "current"), or the controller's own
-    actual_current_as_torque ("controller", PolyScope 5.23 or later).
+    effort: K_tau i [Nm] with K_tau of the robot file, or i where that says A (effort_source "current"), or the
+    controller's own actual_current_as_torque [Nm] ("controller", PolyScope 5.23 or later).
     Stamps are controller time mapped to the host's system clock by the least delayed package; `follow_host_clock`
     False keeps the differences of stamps exactly controller time (simulated time running faster or slower).
     Raises CapabilityError for another number of joints or source of effort.
@@ -101,7 +101,7 @@ class UrDriver(TorqueDriver):
             start, width = RTDE_LAYOUT[output]
             to.append(getattr(place, signal).astype(int))
             source.append(np.arange(start, start + width))
-            constant = signal == "effort" and not controller
+            constant = signal == "effort" and not controller and self.robot.drives.effort.unit == "Nm"
             scale.append(self.robot.array("drives.torque_constant") if constant else np.ones(width))
         self._to, self._from, self._scale = (np.concatenate(x) for x in (to, source, scale))
 

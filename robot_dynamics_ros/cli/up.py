@@ -11,6 +11,7 @@ from robot_dynamics_ros.bringup import DRIVERS, describe
 from robot_dynamics_ros.cli.options import robot_option, view_option
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.supervisor import Supervisor
+from robot_dynamics_ros.waiting import ends
 
 
 @click.command()
@@ -41,7 +42,7 @@ def command(params_file: str | None, **options: object) -> None:
     graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
     for note in graph.notes:
         click.echo(note, err=True)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ends():
         signal.signal(number, _interrupt)
     supervisor = Supervisor()
     try:
@@ -56,7 +57,7 @@ def command(params_file: str | None, **options: object) -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """SIGINT and SIGTERM end the graph in order; a second one would end this process before its nodes."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    """The first of ends() ends the graph in order; a second one would end this process before its nodes."""
+    for number in ends():
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

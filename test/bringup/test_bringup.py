@@ -149,10 +149,11 @@ def test_every_option_of_up_reaches_the_graph(monkeypatch, tmp_path):
     assert given == expected | {"joint_states": "/a/js", "view": True, "params_file": str(file)}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_up_ends_its_nodes_in_order_although_it_is_interrupted_twice(monkeypatch, number):
     pytest.importorskip("rclpy", reason="rclpy is not installed")
-    ended, before = [], [(n, signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGTERM)]
+    numbers = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    ended, before = [], [(n, signal.signal(n, lambda *_: 1 / 0)) for n in numbers]
     monkeypatch.setattr(Supervisor, "start", lambda *_: None)
     monkeypatch.setattr(Supervisor, "wait", lambda *_: signal.raise_signal(number))
     monkeypatch.setattr(Supervisor, "stop", lambda *_: ended.append(signal.raise_signal(number)))

@@ -51,6 +51,15 @@ def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Drive
         driver: Driver = made(robot, host, **options)
     except ValueError as error:  # of the core
         raise ConfigError("driver", "", str(error)) from error
-    if driver.proven and not robot.drives.effort.includes_gravity:  # which nobody would judge
-        raise ConfigError(robot.file, "drives.effort.includes_gravity", f"must be true: driver {name} measures gravity")
+    if driver.proven:  # nobody judges its effort
+        _refuse_effort(name, driver)
     return driver
+
+
+def _refuse_effort(name: str, driver: Driver) -> None:
+    """Raise ConfigError for a robot file that declares another effort than the driver measures."""
+    robot, effort = driver.robot, driver.robot.drives.effort
+    if not effort.includes_gravity:
+        raise ConfigError(robot.file, "drives.effort.includes_gravity", f"must be true: driver {name} measures gravity")
+    if driver.effort_unit == "Nm" and effort.sign != 1:  # currents of a Comau have the sign of its gears
+        raise ConfigError(robot.file, "drives.effort.sign", f"must be 1: driver {name} gives torques on the joints")

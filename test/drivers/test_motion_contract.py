@@ -196,12 +196,15 @@ def test_the_end_of_a_process_answers_its_own_setting_only(kind, replaced):
     assert "ended" in why and client.answer == (None if replaced else why)
 
 
-@pytest.mark.parametrize("vendor", ROBOTS)
-def test_a_robot_file_for_effort_without_gravity_is_refused_by_a_driver_that_measures_it(vendor):
-    """The force was off by the weight of the arm, with status ok: the effort of a driver of ours is not judged."""
-    robot = load_robot(ROBOTS[vendor]).with_updates({"drives.effort.includes_gravity": False})
-    with pytest.raises(ConfigError, match="includes_gravity: must be true"):
-        make_driver(vendor, robot, "127.0.0.1")
+@pytest.mark.parametrize(
+    ("vendors", "field", "value"), [(ROBOTS, "includes_gravity", False), (["ur", "franka"], "sign", -1)]
+)
+def test_a_robot_file_for_another_effort_is_refused_by_a_driver_that_knows_its_own(vendors, field, value):
+    """The force was off by the weight of the arm, or twice that, with status ok: such effort is not judged."""
+    for vendor in vendors:
+        robot = load_robot(ROBOTS[vendor]).with_updates({f"drives.effort.{field}": value})
+        with pytest.raises(ConfigError, match=f"drives.effort.{field}: must be "):
+            make_driver(vendor, robot, "127.0.0.1")
 
 
 @pytest.mark.parametrize("granted", [False, True])

@@ -49,6 +49,7 @@ class FrankaDriver(TorqueDriver):
 
     capabilities = frozenset({"rotor", "desired_state", "vendor_force", "recover", "torque"})
     proven = True
+    effort_unit = "Nm"
 
     def __init__(
         self, robot: RobotFile, host: str, realtime_priority: int = 0, torque: bool = False, **stream_options: Any

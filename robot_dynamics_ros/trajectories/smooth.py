@@ -14,6 +14,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 from robot_dynamics_ros.errors import DataError
 
 Array = NDArray[np.float64]
+LONGEST = 3600.0  # s of a trajectory: 0.4 GB of samples
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def through(
     """Through every waypoint without stopping: quintic spline (C4), at rest at both ends, stretched to the limits.
 
     waypoints (M, n) rad; velocity rad/s and acceleration rad/s2 per joint or one for all; rate Hz. Raises DataError
-    naming the argument.
+    naming the argument, and for a trajectory beyond LONGEST.
     """
     points = rows_of(waypoints)
     v, a = limits_of(velocity, points.shape[1], "velocity"), limits_of(acceleration, points.shape[1], "acceleration")
@@ -65,7 +66,9 @@ def through(
     spline = make_interp_spline(knots, points, k=5, bc_type=(ends, ends))
     fine = np.linspace(knots[:-1], knots[1:], 200).ravel()  # of every piece, however short
     stretch = max(float(np.max(np.abs(spline(fine, 1)) / v)), float(np.sqrt(np.max(np.abs(spline(fine, 2)) / a))), 1e-9)
+    duration = float(knots[-1]) * stretch
+    if duration > LONGEST:
+        raise DataError(f"waypoints: {len(points)} take {duration:.0f} s within the limits, above {LONGEST:.0f} s")
     spline = BSpline(spline.t * stretch, spline.c, 5)
-    steps = max(1, int(np.ceil(knots[-1] * stretch * rate)))
-    time = np.linspace(0, knots[-1] * stretch, steps + 1)
+    time = np.linspace(0, duration, max(1, int(np.ceil(duration * rate))) + 1)
     return Trajectory(time, *(spline(time, k) for k in range(5)))

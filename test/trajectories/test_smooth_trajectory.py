@@ -34,6 +34,12 @@ def test_limits_hold_beside_waypoints_that_are_nearly_the_same():
         assert np.abs(found.qd / velocity).max() < 1.001 and np.abs(found.qdd / acceleration).max() < 1.001
 
 
+def test_waypoints_of_more_than_an_hour_are_refused_before_their_samples_are_made():
+    points = np.random.default_rng(0).uniform(-2, 2, (2000, 6))
+    with pytest.raises(DataError, match=r"waypoints: 2000 take \d{4,} s within the limits, above 3600 s"):
+        through(points, velocity=1.0, acceleration=2.0)
+
+
 def test_it_starts_and_ends_at_rest_and_visits_every_waypoint():
     points = some_waypoints()
     trajectory = through(points, velocity=1.5, acceleration=4.0)

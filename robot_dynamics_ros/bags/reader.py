@@ -13,6 +13,7 @@ from robot_dynamics_ros.bags.layout import MAX_SHAPES, Group
 from robot_dynamics_ros.bags.rows import (
     OTHER_JOINTS,
     BagReport,
+    drop_jumps,
     dropped_rows,
     moved_beside,
     order_rows,
@@ -67,7 +68,8 @@ def load_bag(
     ]
     _compare_joints(logs, files, report)
     _in_turn(logs, files, report)
-    log = order_rows(concatenate(logs), report)
+    log = concatenate(logs)
+    log = order_rows(drop_jumps(log, report) if repair else log, report)
     if log.has("payload"):
         log.payload = _lasting(log.payload)
     if repair:

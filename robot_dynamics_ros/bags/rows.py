@@ -108,6 +108,22 @@ COARSE = 0.05  # share of rows with the stamp of the row before and other positi
 SWAPPED = 100_000_000  # ns; a stamp this little before the one preceding it arrived out of order
 
 
+def jumps_alone(stamps: np.ndarray) -> np.ndarray:
+    """Stamps (N,) [ns] that fall back behind, or are ahead of, both neighbours, which follow each other: (N,) bool."""
+    alone, step = np.zeros(len(stamps), bool), np.diff(stamps)
+    alone[1:-1] = (step[1:] + step[:-1] > 0) & (np.minimum(step[1:], step[:-1]) <= -SWAPPED)
+    return alone
+
+
+def drop_jumps(log: Log, report: BagReport) -> Log:
+    """The log without the few rows whose stamp alone jumps: many are those of a second clock."""
+    alone = jumps_alone(log.stamp_ns)
+    if not 0 < alone.sum() <= max(1, FEW * len(log)):
+        return log
+    report.drop("stamp that alone jumps", alone.sum())
+    return log[~alone]
+
+
 def starts_again(stamp_ns: np.ndarray) -> bool:
     """Whether the clock of stamps (N,) [ns] goes back by more than messages out of order do."""
     return bool((np.diff(stamp_ns) <= -SWAPPED).any())

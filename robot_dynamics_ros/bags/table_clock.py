@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.bags.rows import BagReport
+from robot_dynamics_ros.bags.rows import SWAPPED, BagReport, jumps_alone
 from robot_dynamics_ros.bags.table_columns import chosen, time_columns, unit_of, words_of
 from robot_dynamics_ros.bags.tables import Table
 from robot_dynamics_ros.errors import DataError
@@ -19,7 +19,6 @@ EPOCH = 1_000_000_000  # ns, stamp of the zero of a clock that has no date, as o
 COARSE = 20  # rows with one stamp, in the mean, from which on it is none of theirs
 DAY = 86_400  # s, after which a time of day begins again
 FAR, OFTEN = 100, 0.1  # steps of a clock by which it falls in more than this share of the rows that are not sorted
-BACK = 0.1  # s by which a clock that starts again falls at least; less is sorted
 PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
@@ -83,13 +82,13 @@ def _time_unit(step: float) -> str:
 def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
     """Stamps [ns], NaN of a row whose time alone jumps; a clock that starts again goes on after a PAUSE."""
     known = np.flatnonzero(np.isfinite(values))
-    known = known[~_jumps_alone(values[known] * scale)]
+    known = known[~jumps_alone(values[known] * scale * 1e9)]
     first = values[known[0]]
     seconds = (values[known] - first) * scale
     if 0 <= values[known].min() and values[known].max() * scale < DAY:
         steps = np.diff(seconds, prepend=seconds[0])
         seconds = seconds + DAY * np.cumsum(steps < -0.5 * DAY)
-    back = np.flatnonzero(np.diff(seconds) < -BACK) + 1
+    back = np.flatnonzero(np.diff(seconds) < -1e-9 * SWAPPED) + 1
     ahead = np.zeros(len(seconds))
     ahead[back] = seconds[back - 1] - seconds[back] + PAUSE
     seconds = seconds + np.cumsum(ahead)
@@ -102,14 +101,6 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
     stamps = np.full(len(values), np.nan)
     stamps[known] = start + np.round(seconds * 1e9)
     return stamps
-
-
-def _jumps_alone(seconds: np.ndarray) -> np.ndarray:
-    """Rows (N,) of times (N,) [s] that fall back behind, or are ahead of, both neighbours, which follow each other."""
-    alone, step = np.zeros(len(seconds), bool), np.diff(seconds)
-    follow = step[1:] + step[:-1] > 0
-    alone[1:-1] = follow & (np.minimum(step[1:], step[:-1]) < -BACK)
-    return alone
 
 
 def starts_again(count: int) -> str:

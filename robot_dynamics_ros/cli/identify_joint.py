@@ -17,6 +17,7 @@ from robot_dynamics_ros.cli.printed import (
     write_json,
 )
 from robot_dynamics_ros.effort.joint_state import refuse
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
 from robot_dynamics_ros.outputs import refuse_existing
@@ -29,12 +30,17 @@ def identify_property(
     """Identify one property of the joints from bags, which are parts of one recording or several runs.
 
     Writes a robot file with the results and a report. Joints with insufficient data are refused, with the reason and
-    advice on what to record. Exit status NOT_USABLE where the fit is.
+    advice on what to record. Exit status NOT_USABLE where the fit is. Raises DataError for an effort in another unit.
     """
     known = load_robot(robot)
     refuse_existing("--out", out / f"{known.name}_{what}.yaml", out / f"{what}.html", out / f"{what}.json")
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
+    if (unit := report.effort_unit) and known.drives.effort.unit == "Nm":
+        raise DataError(
+            f"{report.source}: the effort is in {unit}, {known.name} declares Nm: convert the columns, or identify the "
+            "arm first: its file has unit and torque constants"
+        )
     refuse(log, known, report.source)
     numbers = [joint_index(known, j, "--joint") for j in joints]
     found = identify_joints(

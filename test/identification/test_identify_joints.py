@@ -205,6 +205,27 @@ def test_the_command_writes_robot_file_and_report(bag, tmp_path):
     assert "<td>Nm s/rad</td>" in page
 
 
+@pytest.mark.parametrize("unit", ["A", "%"])
+def test_friction_in_another_unit_is_not_written_into_a_file_in_newton_metres(steps, tmp_path, unit):
+    """Ampere of the columns became Nm of the robot file without a word."""
+    signals = (("q", "rad", steps.q), ("effort", unit, steps.effort))
+    columns = {f"{name}{j} [{of}]": x[:, j] for name, of, x in signals for j in range(6)}
+    np.savetxt(
+        tmp_path / "run.csv",
+        np.column_stack([steps.time, *columns.values()]),
+        delimiter=",",
+        header=",".join(["time [s]", *columns]),
+        comments="",
+    )
+    out = tmp_path / "out"
+    with pytest.raises(DataError, match=f"in {unit}, ur5e declares Nm: convert"):
+        robot_dynamics(
+            *("identify", tmp_path / "run.csv", "-r", "ur5e", "--what", "friction", "--joint", "1", "--out", out),
+            catch_exceptions=False,
+        )
+    assert not out.exists()
+
+
 def test_the_command_says_that_temperatures_were_left_out(steps, tmp_path, no_pictures):
     kelvin = np.full_like(steps.q, 300.0)
     np.savez(tmp_path / "steps.npz", time=steps.time, q=steps.q, qd=steps.qd, effort=steps.effort, temperature=kelvin)

@@ -80,10 +80,14 @@ def table_log(
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
     stamps, clock = clock_of(table, options.time, options.rate, report)
     units = _units(path, taken, signals, options, stamps)
+    unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
+    if report.topic and "effort" in units and unit != report.effort_unit:
+        said = units["effort"] or "none is stated"
+        raise DataError(f"{path}: unit of the effort is not that of the parts before it ({said}): convert the columns")
     report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
-    report.effort_unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
+    report.effort_unit = unit
     signals = {s: v * SCALE.get(units[s], 1.0) for s, v in signals.items()}
     finite = np.isfinite(stamps)
     if not finite.any():

@@ -62,6 +62,21 @@ def test_parts_stay_in_the_order_in_which_they_are_given_and_may_share_a_row(tmp
     assert any("starts again" in note for note in report.notes) == again
 
 
+@pytest.mark.parametrize(("units", "whole"), [(("A", "Nm"), False), (("Nm", "%"), False), (("Nm", "mNm"), True)])
+def test_parts_whose_efforts_have_different_units_are_no_recording(tmp_path, units, whole):
+    """Ampere and newton metres stood in one column, in the unit of the last part."""
+    t, q, _, tau = motion(2)
+    parts = [
+        write_csv(tmp_path / f"{k}.csv", {"t": t + 10 * k, "q{}": q, f"effort{{}} [{unit}]": tau})
+        for k, unit in enumerate(units)
+    ]
+    if whole:
+        np.testing.assert_allclose(load_bag(parts)[0].effort, np.vstack([tau, 1e-3 * tau]))
+    else:
+        with pytest.raises(DataError, match=f"^{parts[1]}: unit of the effort is not that of .*[(]{units[1]}[)]"):
+            load_bag(parts)
+
+
 def test_a_part_with_other_joints_is_named(tmp_path):
     paths = []
     for n in (3, 2):

@@ -149,6 +149,7 @@ def test_a_stop_of_nothing_that_moves_is_not_sent(hung):
     hung.motion = MotionState("moving")
     hung.stop()
     assert sent == [{"do": "stop", "number": 1}]
+    hung._process.kill()  # or the end of the fixture waits for it
 
 
 def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):

@@ -8,6 +8,7 @@ from effort_bench import GRAVITY, LOG, MODEL, TRUTH, UR5E, WRIST, column, eviden
 from force_bench import POSE, measured, moving, through
 from scipy.ndimage import gaussian_filter1d
 from synthetic import excitation, log_at, torque
+from table_files import numbers
 
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import EffortEvidence
@@ -142,11 +143,9 @@ def test_torque_without_gravity_that_is_zero_at_rest_is_recognised(motion):
 
 
 def test_replay_corrects_a_reversed_motor(tmp_path):
-    from robot_dynamics_ros.bags import write_bag
-
     log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
     log.effort = log.effort - 2.0 * column(log.effort, 2)
-    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], UR5E)
+    result = replay([numbers(log, tmp_path / "bag")], UR5E)
     assert any("elbow_joint: effort has the opposite sign" in note for note in result.notes)
     assert result.summary()["joint_torque_rms"]["elbow_joint"] < 5.0
 

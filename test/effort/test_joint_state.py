@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stepwise import gated
 from synthetic import with_signals
+from table_files import numbers
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.joint_order import exchanged
@@ -50,7 +51,7 @@ def test_an_effort_that_is_clipped_is_a_doubt_of_replay_and_live_and_a_warning_o
     """Not one in coarse steps, which is most often at a middle one."""
     effort = np.clip(usual().effort, -bound, bound)
     log = with_signals(usual(), effort=np.round(effort / step) * step if step else effort)
-    bag = write_bag(log, tmp_path / "bag")
+    bag = numbers(log, tmp_path / "bag")
     sentence = "effort stays at an extreme value while the joint moves (shoulder_lift_joint -30): clipped"
     assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
     assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
@@ -73,7 +74,7 @@ def test_commanded_positions_are_a_doubt_of_replay_and_live_and_a_warning_of_ide
     moves = through([POSE, POSE + 0.6, POSE + [0.3, -0.4, 0.2, 0.1, -0.5, 0.4], POSE])
     log = measured(moves, noise=0.2)
     log = with_signals(log, q=np.array(reported(moves[0], np.random.default_rng(0)), float))
-    bag = write_bag(log, tmp_path / "bag")
+    bag = numbers(log, tmp_path / "bag")
     sentence = "ositions stay to the last digit while the arm stands: commanded ones"
     assert any(sentence in text for text in replay([bag], UR5E).doubts) == said
     assert any(sentence in text and "please check" in text for text in read(UR5E, bag, DEFAULTS).notes) == said
@@ -137,7 +138,7 @@ def test_a_single_impossible_velocity_does_not_make_the_recording_unusable(tmp_p
     log = usual()
     qd = log.qd.copy()
     qd[700, 2] = 500.0
-    rec = read(UR5E, write_bag(with_signals(log, qd=qd), tmp_path / "bag"), DEFAULTS)
+    rec = read(UR5E, numbers(with_signals(log, qd=qd), tmp_path / "bag"), DEFAULTS)
     assert rec.counts == {"qd beyond 30": 1}
 
 
@@ -274,6 +275,6 @@ def test_noise_delay_and_jitter_of_an_honest_driver_are_no_finding(turns, rate, 
 
 
 def test_two_samples_are_few_and_not_an_error_of_ours(tmp_path):
-    bag = write_bag(usual()[:2], tmp_path / "two", topics=["joint_states"])
+    bag = write_bag(usual()[:2], tmp_path / "two")
     with pytest.raises(DataError, match="usable samples"):
         replay([bag], UR5E)

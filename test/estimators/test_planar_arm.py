@@ -2,8 +2,8 @@
 
 import numpy as np
 from command_line import robot_dynamics
+from table_files import numbers
 
-from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.models import RobotModel
@@ -30,7 +30,7 @@ def test_a_contact_of_a_scara_is_sure_in_the_plane_that_its_joints_show(tmp_path
     effort = model.rnea(q, qd, np.gradient(qd, 0.002, axis=0)) - np.einsum("kij,ki->kj", model.jacobian(q), push)
     log = Log(robot.joint_names, 10**18 + np.arange(n) * 2_000_000, {"q": q, "qd": qd, "effort": effort})
     save_robot(robot, tmp_path / "scara.yaml")
-    bag = write_bag(log, tmp_path / "bag", topics=["joint_states"])
+    bag = numbers(log, tmp_path / "bag")
     done = robot_dynamics("replay", bag, "--robot", tmp_path / "scara.yaml", "--out", tmp_path / "out")
     assert "standard deviation 5." in done.output and " N along x and y of the base, " in done.output
     assert "largest contact: 78 +- " in done.output and "uncertain" not in done.output, done.output
@@ -44,6 +44,6 @@ def test_a_joint_whose_axis_holds_the_tcp_shows_no_force_and_states_what_is_expe
     q = np.sin(np.linspace(0.0, 6.0, 2000))[:, None]
     signals = {"q": q, "qd": np.gradient(q, 0.002, axis=0), "effort": 0.01 * np.cos(9 * q)}
     log = Log(robot.joint_names, 10**18 + np.arange(2000) * 2_000_000, signals)
-    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], robot)
+    result = replay([numbers(log, tmp_path / "bag")], robot)
     said = judged(result, result.summary(), None, "arm.urdf")["verdict"][0]
     assert result.shown == [0, 1, 2] and "of the base" not in said and "standard deviation 0" not in said

@@ -12,6 +12,7 @@ from force_bench import POSE, UR5E, measured, moving, still, through, with_resid
 from presliding_joint import robot as with_memory
 from public_data import DATA, needs_data
 from stepwise import gated, live
+from table_files import numbers
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import carrying, parse_settings
@@ -27,15 +28,17 @@ WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
 run = partial(robot_dynamics, "replay", catch_exceptions=False)
 
 
+def pushed():
+    return measured(moving(), np.where(np.arange(2000) > 500, 1.0, 0.0)[:, None] * WRENCH, noise=0.1)
+
+
 def bag(tmp_path, log=None):
-    if log is None:
-        log = measured(moving(), np.where(np.arange(2000) > 500, 1.0, 0.0)[:, None] * WRENCH, noise=0.1)
-    return write_bag(log, tmp_path / "recording", topics=["joint_states"])
+    return numbers(log or pushed(), tmp_path / "recording")
 
 
 def test_command_writes_bag_plot_and_numbers(tmp_path):
     out = tmp_path / "out"
-    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out)
+    result = run(write_bag(pushed(), tmp_path / "bag"), "--robot", "ur5e", "--out", out)
     assert result.exit_code == 0 and "times real time" in result.output
     summary = json.loads((out / "replay.json").read_text())
     assert summary["samples"] == 2000 and summary["wrench_rms"]["Fz"] == pytest.approx(60, abs=4)
@@ -240,14 +243,14 @@ def test_unwritable_directory_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="is a file, not a directory"):
         run(bag(tmp_path, measured(moving(1.0))), "--robot", "ur5e", "--out", tmp_path / "file" / "o")
     with pytest.raises(DataError, match="cannot be written"):
-        write_replay(replay([tmp_path / "recording"], UR5E), tmp_path / "file" / "o")
+        write_replay(replay([tmp_path / "recording.npz"], UR5E), tmp_path / "file" / "o")
 
 
 def test_wrong_robot_for_the_bag_is_named(tmp_path):
     log = measured(still(seconds=0.1))
     log.joint_names = tuple("abcdef")
     with pytest.raises(DataError, match="shoulder_pan_joint"):
-        replay([bag(tmp_path, log)], UR5E)
+        replay([write_bag(log, tmp_path / "recording")], UR5E)
 
 
 @needs_data

@@ -10,6 +10,7 @@ import pytest
 from command_line import robot_dynamics
 from force_bench import COM, ORIENTATIONS, POSE, UR5E, carrying, measured, moving, push, still, through, with_residuals
 from stepwise import gated
+from table_files import numbers
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.effort.lag import binned, lags, late
@@ -34,7 +35,7 @@ VISCOUS = np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])  # Nm s/rad
 
 
 def replayed(log, folder, robot=STATED, **options):
-    return replay([write_bag(log, folder / "bag", topics=["joint_states"])], robot, **options)
+    return replay([numbers(log, folder / "bag")], robot, **options)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_an_arm_that_has_not_moved_yet_is_said_to_be_less_sure(tmp_path):
         assert said["level"] == level and ("until it moves" in " ".join(said["verdict"])) == (level == "fair")
         assert said["next"].startswith(LIVE)
     link = UR5E.with_updates({"drives.torque_side": "link"})
-    assert "until it moves" not in " ".join(verdict_of(replay([tmp_path / "fair" / "bag"], link))["verdict"])
+    assert "until it moves" not in " ".join(verdict_of(replay([tmp_path / "fair" / "bag.npz"], link))["verdict"])
 
 
 def test_of_a_recording_behind_closed_brakes_alone_nothing_can_be_used(tmp_path):
@@ -240,8 +241,10 @@ def test_noise_shows_no_lag_where_a_bin_is_no_multiple_of_the_samples(behind):
 LATE = [("effort", 4, 0), ("effort", 16, 1), ("effort", 40, 1), ("qd", 2, 0), ("qd", 10, 1)]  # ms, whether it is named
 
 
-@pytest.mark.parametrize(("name", "behind", "known"), LATE)
-@pytest.mark.parametrize(("force", "payload"), [(0.0, None), (30.0, 3.0)])
+@pytest.mark.parametrize(
+    ("name", "behind", "known", "force", "payload"),
+    [(*late, 30.0, 3.0) for late in LATE] + [(*LATE[k], 0.0, None) for k in (0, 1, 4)],
+)
 def test_a_signal_that_comes_later_than_the_file_says_is_named_in_a_replay_and_live(
     tmp_path, name, behind, known, force, payload
 ):
@@ -273,6 +276,6 @@ def test_what_a_force_sensor_contradicts_is_not_usable(free):
 
 def test_a_replay_that_is_not_usable_has_exit_status_3(free, tmp_path, no_pictures, monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.estimators.replay_verdict.ESTIMATED", (1.1, 1.1))
-    arguments = [str(tmp_path / "bag"), "-r", "ur5e", "--out", str(tmp_path / "o")]
+    arguments = [str(tmp_path / "bag.npz"), "-r", "ur5e", "--out", str(tmp_path / "o")]
     assert robot_dynamics("replay", *arguments).exit_code == 3
     assert json.loads((tmp_path / "o" / "replay.json").read_text())["level"] == "bad"

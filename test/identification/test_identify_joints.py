@@ -8,9 +8,9 @@ from command_line import printed, robot_dynamics
 from force_bench import with_residuals
 from presliding_joint import elements
 from synthetic import UR5E
+from table_files import numbers
 
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.excitation.joint_motions import (
@@ -53,7 +53,7 @@ def steps():
 
 @pytest.fixture(scope="module")
 def bag(steps, tmp_path_factory):
-    return write_bag(steps, tmp_path_factory.mktemp("bags") / "steps", topics=["joint_states"])
+    return numbers(steps, tmp_path_factory.mktemp("bags") / "steps")
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from command_line import printed
 from effort_bench import evidence_of
 from prepared import UR5E, steps
 from synthetic import log_at, with_signals
+from table_files import numbers
 from test_payload import GIVEN, log_of
 
-from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify_arm import loaded_runs
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
@@ -117,7 +117,7 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     for name, rec in zip(("free", "judge", "known"), records, strict=False):
         (p,) = rec.pieces
         log = log_at(p.t, {"q": p.q, "qd": p.qd, "effort": p.effort}, rec.joint_names)
-        bags.append(str(write_bag(log, tmp_path / name, topics=["joint_states"])))
+        bags.append(str(numbers(log, tmp_path / name)))
     save_robot(FILE, tmp_path / "robot.yaml")
     words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
     words += ["--payload-from", f"{bags[2]},mass={masses[0]}"]

@@ -7,6 +7,7 @@ from force_bench import ORIENTATIONS, POSE, measured, model, through
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from synthetic import TRUTH, UR5E, synthetic_log
+from table_files import numbers
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval
@@ -47,7 +48,7 @@ def test_freedrive_of_the_driver_is_left_out_or_refused(tmp_path):
 
 
 def test_excluded_seconds_are_not_read(tmp_path):
-    bag = write_bag(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag", topics=["joint_states"])
+    bag = numbers(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag")
     rec = read(UR5E, bag, Options(), [_interval("5:8"), _interval("18:")])
     assert [round(p.time[-1]) for p in rec.pieces] == [5, 18] and rec.duration == pytest.approx(15.0, abs=0.1)
     late = read(UR5E, bag, Options(), [_interval("0:4")])  # counted from 4 s on, contact was named where it was not
@@ -62,7 +63,7 @@ def test_excluded_seconds_are_not_read(tmp_path):
 def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
     log = synthetic_log(UR5E, TRUTH, 1, 10.0)
     still = Log(log.joint_names, log.stamp_ns, {"q": np.tile(log.q[0], (len(log), 1)), "effort": log.effort})
-    bags = [write_bag(x, tmp_path / n, topics=["joint_states"]) for x, n in ((still, "rest"), (log, "moves"))]
+    bags = [numbers(x, tmp_path / n) for x, n in ((still, "rest"), (log, "moves"))]
     found, skipped = read_moving(UR5E, bags, Options())
     assert [r.name for r in found] == [str(bags[1])]
     assert skipped == [f"skipped for validation: {bags[0]}: the robot does not move (largest travel 0 mrad)"]

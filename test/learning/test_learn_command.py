@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from command_line import printed, robot_dynamics
+from table_files import numbers
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
@@ -62,7 +63,7 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path, monkeypatch, reque
 
 @pytest.mark.parametrize(("rows", "says"), [(12_500, "on the other half of a recording"), (3_500, "record once more")])
 def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker, tmp_path, no_pictures, rows, says):
-    bag = write_bag(worker.logs[0][:rows], tmp_path / "day0", topics=["joint_states"])
+    bag = numbers(worker.logs[0][:rows], tmp_path / "day0")
     done = run("ur5e", bag, "--state", tmp_path / "state", *TORQUE)
     report = json.loads((tmp_path / "state" / "learn.json").read_text())
     assert done.exit_code == 0 and says in " ".join(report["verdict"]), done.output
@@ -73,7 +74,7 @@ def test_one_recording_is_judged_by_its_halves_where_these_say_something(worker,
 
 
 def test_a_recording_of_a_smaller_robot_is_refused(worker, tmp_path):
-    bag = write_bag(worker.logs[0], tmp_path / "day0", topics=["joint_states"])
+    bag = numbers(worker.logs[0], tmp_path / "day0")
     done = run("ur10e", bag, "--state", tmp_path / "state", *TORQUE)
     assert done.exit_code == 1 and "another robot than ur10e" in done.output, done.output
 

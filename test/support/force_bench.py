@@ -9,6 +9,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
+UNLOADED = RobotModel.load("ur5e")
 POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
 ORIENTATIONS = [POSE, POSE + [0, 0, 0, 0.9, 0, 0], POSE + [0, 0, 0, 0, 0.9, 0], POSE + [0.5, 0.2, -0.3, -0.8, 0, 1.0]]
 COM = (0.0, 0.0, 0.05)  # of a payload
@@ -22,8 +23,7 @@ def with_residuals(moving, rest, robot=UR5E, **more):
 
 
 def model(payload=None):
-    robot = RobotModel.load("ur5e")
-    return robot.with_payload(*payload) if payload else robot
+    return UNLOADED.with_payload(*payload) if payload else UNLOADED
 
 
 def still(pose=POSE, seconds=2.0, rate=RATE):

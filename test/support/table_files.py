@@ -27,3 +27,10 @@ def write_csv(path, columns, delimiter=",", first=0, header=True):
     rows += [delimiter.join(f"{x:.12g}" for x in row) for row in np.hstack(list(blocks.values()))]
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+def numbers(log, path):
+    """The joint states of a log as `path`.npz: read as the same numbers as a bag, and written at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, time=log.stamp_ns, **{name: log.get(name) for name in ("q", "qd", "effort") if log.has(name)})
+    return path.with_name(f"{path.name}.npz")

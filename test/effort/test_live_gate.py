@@ -23,8 +23,10 @@ def test_an_effort_that_is_reversed_later_is_seen_in_motion(joint):
     if joint is not None:
         log.effort[log.time > 10.0, joint] *= -1
     names = "" if joint is None else f"effort of {UR5E.joint_names[joint]} is reversed"
-    assert live(log[log.time < 35.0]) == ""  # of which one piece of 20 s is not whole
-    assert names in live(log) and bool(live(log)) == bool(names)
+    gate = gated(UR5E, log[log.time < 35.0])
+    assert gate.why == ""  # of which one piece of 20 s is not whole
+    gated(UR5E, log[log.time >= 35.0], gate)
+    assert names in gate.why and bool(gate.why) == bool(names)
 
 
 def test_what_friction_alone_shows_has_to_show_twice():
@@ -35,8 +37,9 @@ def test_what_friction_alone_shows_has_to_show_twice():
     qd, qdd = np.gradient(q, 1 / RATE, axis=0), np.zeros_like(q)
     log = measured((q, qd, qdd), noise=0.2)
     log.effort[log.time > 10.0, 0] *= -1
-    assert live(log[log.time < 55.0]) == ""
-    assert "effort of shoulder_pan_joint is reversed" in live(log)
+    gate = gated(UR5E, log[log.time < 55.0])
+    assert gate.why == ""
+    assert "effort of shoulder_pan_joint is reversed" in gated(UR5E, log[log.time >= 55.0], gate).why
 
 
 def test_absolute_efforts_are_seen_live_in_motion_that_turns_slower_than_a_batch_lasts():

@@ -11,9 +11,9 @@ RATE, SECONDS = 500.0, 60.0
 NAMES = ("a", "b", "c")
 
 
-def free(seed, seconds=SECONDS):
+def free(seed, seconds=SECONDS, rate=RATE):
     """A log of noise that is three times as large while the joints start, and of errors that last."""
-    rng, time = np.random.default_rng(seed), np.arange(0, seconds, 1 / RATE)
+    rng, time = np.random.default_rng(seed), np.arange(0, seconds, 1 / rate)
     qd = 0.2 * np.sin(0.5 * time + np.arange(3)[:, None]).T
     size = np.where(np.abs(qd) < 0.05, 3.0, 1.0) * (0.1, 0.2, 0.4)
     drift = 5.0 * np.sin(0.8 * time)[:, None]  # Nm: an error of friction, which is no collision
@@ -25,9 +25,9 @@ def free(seed, seconds=SECONDS):
 
 
 def test_false_alarms_come_at_the_rate_that_was_asked_for():
-    detector = CollisionDetector.fitted([free(seed) for seed in range(4)], rate=600.0)
+    detector = CollisionDetector.fitted([free(seed, rate=125.0) for seed in range(4)], rate=600.0)
     alarms = 0
-    for log in (free(seed) for seed in range(10, 14)):
+    for log in (free(seed, rate=125.0) for seed in range(10, 14)):
         block = (log.time / BLOCK).astype(int)
         alarms += len(np.unique(block[detector.distance(log) > detector.threshold]))
     assert 20 < alarms < 70  # 40 expected in 4 minutes
@@ -47,7 +47,7 @@ def test_a_collision_is_found_and_held_and_a_slow_push_is_none():
 
 
 def test_closed_brakes_are_no_collision_and_hide_none():
-    quiet, stopped, log = free(0, 120.0), free(0, 120.0), free(5, 20.0)
+    quiet, stopped, log = (free(seed, seconds, 125.0) for seed, seconds in ((0, 120.0), (0, 120.0), (5, 20.0)))
     for braked in (stopped, log):  # the weight falls to the brakes, and there is no estimate
         rows = (braked.time > 8.0) & (braked.time < 12.0)
         braked.drive_torque[rows] -= 40.0

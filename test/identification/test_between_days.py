@@ -29,7 +29,7 @@ def test_deviations_of_friction_contain_the_scatter_between_recordings(scatter):
     assert any("between the 4 recordings" in text for text in found.statements)
 
 
-@pytest.mark.parametrize("days", [2, 3, 5])
+@pytest.mark.parametrize("days", [2, 5])
 def test_two_of_three_further_days_lie_within_one_deviation(days):
     rng, t = np.random.default_rng(days), np.arange(300) * 0.02
     inside = []

@@ -32,9 +32,9 @@ def spoil(log, what):
                 log.q[row, 1:] = 0.5
 
 
-def gated(robot, log):
-    """The gate of live samples after those of a log."""
-    gate, sample = LiveGate(robot), Sample(log.joint_names)
+def gated(robot, log, gate=None):
+    """The gate of live samples, a new one or one that goes on, after those of a log."""
+    gate, sample = gate or LiveGate(robot), Sample(log.joint_names)
     for row in range(len(log)):
         sample.clear()
         log.read(row, sample)

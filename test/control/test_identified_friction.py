@@ -92,6 +92,19 @@ def learned(path, law):
     return np.abs(friction.coulomb - begin).max()
 
 
+def test_rls_learns_the_friction_of_every_joint():
+    """Coulomb and viscous friction in strokes of up to 0.9 rad/s, without a lag of the file's."""
+    t, w = np.arange(5000)[:, None] * 2e-3, np.linspace(1.0, 2.0, 6)
+    q, qd, qdd = Q + 0.45 * np.sin(w * t), 0.45 * w * np.cos(w * t), -0.45 * w**2 * np.sin(w * t)
+    coulomb, viscous = 0.8 * coulomb_level(ROBOT), np.linspace(9.0, 3.0, 6)
+    tau = MODEL.rnea(q, qd, qdd) + ROBOT.array("drives.rotor_inertia") * qdd + coulomb * np.sign(qd) + viscous * qd
+    friction = friction_feedforward(ROBOT, {"law": "rls"})
+    for k in range(len(t)):
+        friction.learn(10**9 + k * CYCLE, q[k], tau[k])
+    np.testing.assert_allclose(friction.coulomb, coulomb, rtol=0.1)
+    np.testing.assert_allclose(friction.viscous, viscous, rtol=0.1)
+
+
 @LAWS
 @pytest.mark.parametrize("size", [2e-4, 6e-4, -6e-4, 5e-3])
 @pytest.mark.parametrize("shape", ["step", "spike", "both ways"])

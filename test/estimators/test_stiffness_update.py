@@ -51,6 +51,9 @@ def test_samples_that_come_slower_than_the_first_are_learned_from():
     rows = core.rows(3000, phi, zero, zero + 1.0, None, None, None, spring(phi), None, *out)
     _core.run_in_turn(np.append(0, 10_000 + 1_000_000 * np.arange(2999)), [rows])
     np.testing.assert_allclose(out[0][-1], A[0] + 3 * A[1] * phi[-1] ** 2, rtol=0.01)
+    slope = np.column_stack([np.ones(50), 3 * phi[-50:] ** 2])  # of the stiffness over both coefficients
+    expected = np.sqrt(np.einsum("ki,ij,kj->k", slope, core.covariance(0), slope))
+    np.testing.assert_allclose(out[1][-50:, 0] / out[1][-1, 0], expected / expected[-1], rtol=0.02)
 
 
 @settings(max_examples=60)

@@ -29,6 +29,16 @@ def test_one_node_warms_up_as_the_closed_form(dt):
     np.testing.assert_allclose(record.temperature_estimate, np.tile(expected, 6), atol=0.02 + 0.02 * dt / 0.05)
 
 
+def test_the_variance_goes_to_that_of_the_model_twice_as_fast_as_the_temperature():
+    record, found = log(200, 0.05, contact=1.0), []
+    for variance in (100.0, 1.0):
+        begin(s := stage(), AIR, variance)
+        s.run(record)
+        found.append(record.temperature_variance.copy())
+    fading = 99.0 * np.exp(-2 * K * record.time / C)[:, None] * np.ones(6)
+    np.testing.assert_allclose(found[0] - found[1], fading, rtol=1e-6)
+
+
 def balance(heat, stamps, power, air, T, Th):
     """The heat balance with power (N,) that does not depend on temperature."""
     heat, zero = np.asarray(heat, float), np.zeros(len(stamps))

@@ -167,7 +167,8 @@ def test_stuck_torque_isolates_the_joint_and_widens_the_band():
 
 
 def test_a_torque_in_coarse_steps_is_not_stuck_while_it_stays_at_one_of_them():
-    log, steps = measured(moving(seconds=6)), 0.2 * UR5E.array("friction.parameters.fc")
+    log = measured(moving(seconds=6))
+    steps = UR5E.array("friction.parameters.fc") * [1e-4, *[0.2] * 5]  # fine at the base
     log.effort[:] = np.round(log.effort / steps) * steps
     longest = max(np.diff(np.flatnonzero(np.diff(effort))).max() for effort in log.effort.T)
     _, status = estimated(log)

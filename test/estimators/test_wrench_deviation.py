@@ -96,11 +96,12 @@ def test_contact_is_decided_without_and_keeps_its_deviation():
     assert same and (ratio > 0.4599).all() and (ratio < 1.0).all()  # what the contact adds is not scaled
 
 
-def pushed(side, rise=1, robot=ROBOT, **parameters):
+def pushed(side, rise=1, robot=ROBOT, sign=1.0, **parameters):
     """A standing robot under a push in the second half, which rises within so many samples; and the push. Friction is
     zero and known within the residuals.
     """
-    wrench = np.clip((np.arange(1500)[:, None] - 749) / rise, 0.0, 1.0) * [40.0, -10.0, -20.0, 0.3, 0.2, 0.0]
+    push = sign * np.array([40.0, -10.0, -20.0, 0.3, 0.2, 0.0])
+    wrench = np.clip((np.arange(1500)[:, None] - 749) / rise, 0.0, 1.0) * push
     log, force = measured(still(seconds=3.0), wrench, friction=False), {"rest_bias": 0.0, "recent_error": 0.0}
     log.friction_torque, log.friction_std = np.zeros_like(log.q), np.tile(robot.array("residuals.rest"), (1500, 1))
     robot = robot.with_updates({"drives.torque_side": side}, {"test": "of a test"})
@@ -148,6 +149,12 @@ def test_under_a_contact_the_torque_is_ahead_of_the_filters_and_does_not_exceed_
     unsure = [pushed("link", 100, **x)[0] for x in given.values()]
     assert unsure[1].contact.any()
     np.testing.assert_allclose(*(x.external_joint_torque for x in unsure), atol=0.2)
+
+
+def test_the_torque_of_a_push_the_other_way_is_its_negative_from_the_first_sample():
+    one, other = (pushed("link", 1, SURE, sign)[0].external_joint_torque[750:900] for sign in (1.0, -1.0))
+    np.testing.assert_allclose(one, -other, atol=1e-6)
+    assert np.abs(one).max() > 5.0
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import numpy as np
 from robot_dynamics_ros.cli.options import NewPath, joint_index, numbers, payload_of, robot_option_with
 from robot_dynamics_ros.cli.printed import console, print_identify, stderr
 from robot_dynamics_ros.errors import ConfigError, nearest
+from robot_dynamics_ros.verdict import word
 
 SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)")
 
@@ -137,6 +138,10 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, robot: str, about: 
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
     console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s")
+    if push is not None:  # to identify from it would fit the push, too
+        file = "ROBOT" if robot.lower().endswith(".urdf") else word(robot)  # replay takes no URDF
+        console.print(f"next: robot-dynamics replay {word(out)} --robot {file} --out result")
+        return
     several = (np.abs(motion[1]) > MOVES).sum(axis=1) > 1
     # a motion for a property of joints, one after another; where one follows another their speeds overlap for a sample
     single = machine.robot.n_joints > 1 and several.mean() < OVERLAP

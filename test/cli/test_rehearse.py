@@ -68,6 +68,12 @@ def test_mistakes_are_one_line(folder, arguments, words):
     assert "\n" not in str(done.exception) and not Path("a").exists()
 
 
+def test_the_next_command_after_a_push_estimates_its_force(folder):
+    printed = run("--out", "pushed", "--push", "0,0,-30,1,1").stdout
+    assert "next: robot-dynamics replay pushed --robot arm-2.yaml --out result" in printed
+    assert "identify" not in printed
+
+
 def test_the_next_command_identifies_a_property_where_one_joint_moves_at_a_time(folder):
     assert "identify free --robot arm-2.yaml --out identified" in run("--out", "free").stdout
     header = ",".join(["time", *NAMES, *(name + VELOCITY for name in NAMES)])

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import Log, Pipeline, load_bag, load_robot
+from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.plots import plot_force
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.motions import fourier
@@ -41,4 +42,7 @@ def main(picture: str = "force.png", bag: str = "", robot: str = "ur5e") -> Log:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except RobotDynamicsError as error:  # a bag that cannot be read, or that is of another robot
+        sys.exit(str(error))

@@ -52,6 +52,12 @@ def test_the_push_is_seen_and_drawn(tmp_path):
     assert (tmp_path / "force.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_bag_that_cannot_be_read_is_one_line(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["replay_force.py", "force.png", "nosuch"])
+    with pytest.raises(SystemExit, match="nosuch: no such file or directory"):
+        runpy.run_path(str(EXAMPLES / "replay_force.py"), run_name="__main__")
+
+
 def test_the_loop_detects_the_collision_and_nothing_before():
     first = script("live_force").main()
     assert first is not None and 3.0 < first < 3.2

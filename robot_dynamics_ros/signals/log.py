@@ -184,7 +184,7 @@ class Sample:
         def __getattr__(self, name: str) -> np.ndarray: ...
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Assigning a signal writes into its preallocated array: sample.q = [..]; a wrong length raises."""
+        """sample.q = [..] writes into the preallocated array of the signal; one value fills it, else lengths agree."""
         if name in SIGNALS:
             getattr(self, name)[...] = value
         else:

@@ -36,6 +36,14 @@ def test_the_least_version_of_a_package_stands_in_one_place():
     assert named["mujoco"] == named["rerun-sdk"] == 1 == max(named.values())
 
 
+def test_the_pip_line_of_a_workspace_has_the_bounds_of_the_package():
+    """And its own matplotlib: that of Ubuntu 24.04 fails with the numpy 2 that `pin` requires."""
+    text, stated = ((ROOT / name).read_text() for name in ("docs/install.md", "setup.py"))
+    (line,) = re.findall(r"^python3 -m pip install ((?:.*\\\n)*.*)", text, re.MULTILINE)
+    bounds = re.findall(r'"([^"]*)"', line)
+    assert "matplotlib" in line and len(bounds) > 4 and not [b for b in bounds if b not in stated]
+
+
 def test_the_citation_has_what_an_archive_needs_for_a_doi():
     """Zenodo reads CITATION.cff; `cffconvert --validate` judges it by the schema of its version."""
     needed = {"cff-version", "message", "title", "abstract", "authors", "version", "license", "keywords", "type"}

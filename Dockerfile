@@ -5,8 +5,7 @@ ARG ROS_DISTRO=jazzy
 FROM ros:${ROS_DISTRO}
 SHELL ["/bin/bash", "-c"]
 RUN apt-get update && apt-get install -y --no-install-recommends \
-      g++ make ccache python3-venv python3-pip ros-${ROS_DISTRO}-rviz2 ros-${ROS_DISTRO}-visualization-msgs \
-      ros-${ROS_DISTRO}-diagnostic-msgs ros-${ROS_DISTRO}-trajectory-msgs \
+      g++ make ccache python3-venv ros-${ROS_DISTRO}-rviz2 ros-${ROS_DISTRO}-control-msgs \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /robot_dynamics_ros
 COPY . .

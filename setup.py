@@ -192,7 +192,7 @@ setup(
         share("config/security", "*.xml"),
     ],
     install_requires=[
-        "numpy>=1.26",
+        "numpy>=1.26",  # that of Ubuntu 24.04; the wheels of pin take 2.2 or later
         "scipy>=1.11,!=1.12.*,!=1.13.*,!=1.14.*",  # whose nnls fails where columns are nearly dependent
         "pydantic>=2.10",
         "PyYAML>=6.0",

@@ -50,7 +50,8 @@ def backwards(log):
 def stepped_back(log, seconds):
     """A recorder sorts by its clock, and rows of two times lie between each other."""
     later = np.arange(len(log)) >= len(log) // 2
-    return with_signals(log, log.stamp_ns - (1e9 * seconds * later).astype(np.int64))
+    moved = with_signals(log, log.stamp_ns - (1e9 * seconds * later).astype(np.int64))
+    return moved[np.argsort(moved.stamp_ns, kind="stable")]
 
 
 def jumped(log):
@@ -71,7 +72,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
     rec = read(UR5E, bag(spoil(log), tmp_path), DEFAULTS)
     found = steps([rec], [run(2)], until="fit_parameters")
     assert r2(found).min() > 0.985
-    assert any("please check" in note for note in rec.notes) == (spoil in (renamed, coarse, backwards))
+    assert any("please check" in note for note in rec.notes) == (spoil in (renamed, coarse))
 
 
 @pytest.mark.parametrize(

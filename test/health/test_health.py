@@ -12,6 +12,7 @@ from command_line import printed, robot_dynamics
 from force_bench import UR5E, measured, moving
 from table_files import numbers
 
+from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.health.fleet import standings, write_fleet_page
 from robot_dynamics_ros.health.measure import Measurement, _load, measure, warming
 from robot_dynamics_ros.health.report import _reach, as_dict, at_equal_conditions, slopes_of, trends, write_page

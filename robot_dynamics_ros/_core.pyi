@@ -1160,6 +1160,11 @@ def presliding_elements(
     H_k (N, elements) of elements of spans (elements,) [rad] that widen by (a, b): Maxwell slip, or Dahl's that are moved by a play of half width step > 0 [rad].
     """
 
+def refused_payload(payload: Reals, largest: Real, held: Real) -> str:
+    """
+    Why a payload (4) [kg, m] that is named is none; empty where it may be one. largest [kg]: what the arm carries; held [kg]: payload and last link, which can be put down.
+    """
+
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """
     Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].

@@ -61,8 +61,12 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
 
   CallbackReturn on_configure(const rclcpp_lifecycle::State&) override try {
     const Params p = parameters_->get_params();
-    estimator_ = std::make_unique<robot_dynamics::ContactForceEstimator>(
+    auto estimator = std::make_unique<robot_dynamics::ContactForceEstimator>(
         robot_dynamics::read_contact_force_parameters(p.parameter_file));
+    {
+      const std::lock_guard<std::mutex> lock(naming_);  // a subscription of before may ask the old one
+      estimator_ = std::move(estimator);
+    }
     if (get_update_rate() < estimator_->least_rate())
       RCLCPP_WARN(get_node()->get_logger(),
                   "this controller runs at %u Hz, fewer than %.0f Hz make forces at rest wrong several times as much: "
@@ -150,14 +154,14 @@ class ContactForceBroadcaster : public controller_interface::ChainableController
     topics_[k]->try_publish(messages_[k]);
   }
 
-  // Thread of the subscription: what is not finite would be taken for no payload.
+  // Thread of the subscription: a payload that is not finite would be none, one in grams would hide any contact.
   void name(const geometry_msgs::msg::Inertia& load) {
     const std::array<double, 4> named{load.m, load.com.x, load.com.y, load.com.z};
-    if (!robot_dynamics::all_finite(named.data(), 4)) {
-      RCLCPP_WARN(get_node()->get_logger(), "~/payload: mass and centre must be finite; the last one stays");
+    const std::lock_guard<std::mutex> lock(naming_);
+    if (const std::string why = estimator_->refused_payload(named.data()); !why.empty()) {
+      RCLCPP_WARN(get_node()->get_logger(), "~/payload: %s; the last one stays", why.c_str());
       return;
     }
-    const std::lock_guard<std::mutex> lock(naming_);
     payload_ = named;
   }
 

@@ -166,6 +166,14 @@ void bind(py::module_& m) {
         py::arg("least_rate") = 0.0,
         "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and "
         "alignment may be None.");
+  m.def(
+      "refused_payload",
+      [](const Array& payload, double largest, double held) {
+        return refused_payload(row(payload, "payload", 4), largest, held);
+      },
+      py::arg("payload"), py::arg("largest"), py::arg("held"),
+      "Why a payload (4) [kg, m] that is named is none; empty where it may be one. largest [kg]: what the arm carries; "
+      "held [kg]: payload and last link, which can be put down.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
   m.def(

@@ -16,7 +16,6 @@ from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import RobotFile
 
 PAYLOAD = 0.5  # of the mass of the links, where limits.payload is unknown
-HEAVY, FAR = 2.0, 2.0  # times the largest payload, and m from the last link: a named payload beyond is in other units
 KEPT = 0.06  # of the level at breakaway: deviation at rest that a law with a memory leaves at least (identify)
 HIDDEN = 0.3  # uniform friction has 0.58, but more than 0.4 took pushes of 10 N for it
 SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
@@ -85,16 +84,9 @@ def largest_payload(robot: RobotFile) -> float:
 
 def refuse_units(load: np.ndarray, robot: RobotFile) -> None:
     """Raise DataError for a named payload (4,), kg and m, that is not finite or that no arm carries."""
-    if not np.isfinite(load).all():
-        raise DataError(f"payload: mass and centre must be finite, got {load.tolist()}")
-    most = largest_payload(robot)
-    if abs(load[0]) > HEAVY * most:
-        raise DataError(f"payload: {load[0]:g} kg refused: {most:g} kg is the arm's largest (grams?)")
     held = robot.payload.mass + float(robot.link_parameters[-1, 9])
-    if -load[0] > held:
-        raise DataError(f"payload: {load[0]:g} kg refused: the robot file has {held:.3g} kg there that can be put down")
-    if np.abs(load[1:]).max() > FAR:
-        raise DataError(f"payload: centre {load[1:].tolist()} m refused: beyond {FAR:g} m (millimetres?)")
+    if why := _core.refused_payload(load, largest_payload(robot), held):
+        raise DataError(f"payload: {why}")
 
 
 def _noise(robot: RobotFile) -> np.ndarray:

@@ -121,7 +121,7 @@ def test_the_interfaces_hold_the_wrench_of_the_pipeline_and_services_answer_as_i
     path.write_text(core_text(UR5E), encoding="utf-8")
     calls = {100: TARE, 650: ACCEPT, 999: PICK, 1000: REFUSE, 1200: SPOIL, 1300: RESET, 1499: PUT, 3900: TARE}
     lines, rows = broadcast(broadcaster, path, log, calls)
-    assert lines.pop(36) == "~/payload: mass and centre must be finite; the last one stays"
+    assert lines.pop(36) == "~/payload: 1000 kg refused: 5 kg is the arm's largest (grams?); the last one stays"
     assert lines[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
     assert lines[18:32] == [f"contact_force/{name}" for name in (*AXES, "contact", "status")]
     status, said = expected(log, calls)

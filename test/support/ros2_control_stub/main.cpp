@@ -1,6 +1,6 @@
 // Runs the broadcaster as a controller manager would: main PARAMETER_FILE < samples > interfaces
 // A sample: stamp [ns, int64], a service to call with it (int64; 0: none; 5, 6, 7: 1 kg is picked up, put down,
-// and named without a number instead), position, velocity and effort of n joints. The output: every exported value per
+// and named in grams instead), position, velocity and effort of n joints. The output: every exported value per
 // sample. Standard error: names, answers of services, messages, allocations.
 #include <cmath>
 #include <thread>
@@ -65,7 +65,7 @@ int main(int, char** arguments) {
     }
     if (head[1] > 4) {
       geometry_msgs::msg::InertiaStamped message;
-      message.inertia.m = head[1] == 5 ? 1.0 : head[1] == 6 ? 0.0 : std::nan("");
+      message.inertia.m = head[1] == 5 ? 1.0 : head[1] == 6 ? 0.0 : 1000.0;
       message.inertia.com.y = 0.01, message.inertia.com.z = 0.05;
       plugin->get_node()->subscribed.at("~/payload")(&message);
     } else if (head[1])

@@ -64,9 +64,9 @@ class ContactForceEstimator {
   }
 
   // One cycle: stamp [ns], q [rad], qd [rad/s], effort (as the robot file declares it) and measured temperature
-  // [deg C] of n joints, payload (4) as of CarryingChain; all but q may be null or NaN = absent. Returns the status of
-  // the force estimate; `dropped` and `unavailable`: estimate() holds NaN. With an alignment the estimates are of the
-  // instant that it says.
+  // [deg C] of n joints, payload (4) as of CarryingChain (see refused_payload); all but q may be null or NaN = absent.
+  // Returns the status of the force estimate; `dropped` and `unavailable`: estimate() holds NaN. With an alignment the
+  // estimates are of the instant that it says.
   Status update(std::int64_t stamp_ns, const double* q, const double* qd, const double* effort,
                 const double* measured_temperature = nullptr, const double* payload = nullptr) noexcept {
     clear();
@@ -91,6 +91,11 @@ class ContactForceEstimator {
   TareResult tare() noexcept { return force_.tare(); }
   void set_bias(const double* bias) noexcept { force_.set_bias(bias); }  // (n) [Nm]
   const double* bias() const noexcept { return force_.bias(); }
+  // Why a payload (4) that somebody names is none, before it is handed to update(); empty where it may be one.
+  std::string refused_payload(const double* payload) const {
+    const Chain& chain = force_.chain();
+    return robot_dynamics::refused_payload(payload, force_.parameters().tare_payload, chain.inertia[chain.n - 1][9]);
+  }
   // Keeps a recognised payload, refuses any, or judges anew. False: there is none to keep.
   bool answer_payload(PayloadCheck::Answer a) noexcept { return force_.answer_payload(a); }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <string>
 
 #include "robot_dynamics/common/check.hpp"
 
@@ -82,6 +84,23 @@ inline Chain with_payload(Chain chain, double mass, const std::array<double, 3>&
   }
   for (int k = 0; k < link_parameters; ++k) X[k] += added[k];
   return chain;
+}
+
+// Why m, x, y, z [kg, m] (4) that somebody names as a payload is none: not finite, in other units, or more put down
+// than is `held` [kg] there, payload and last link; empty where it may be one. largest [kg]: what the arm carries.
+inline std::string refused_payload(const double* payload, double largest, double held) {
+  constexpr double heavy = 2.0, far = 2.0;  // times the largest, and m from the last link: no units but other ones
+  char text[160] = "";
+  const double m = payload[0];
+  if (!all_finite(payload, 4)) return "mass and centre must be finite";
+  if (std::abs(m) > heavy * largest)
+    std::snprintf(text, sizeof text, "%g kg refused: %g kg is the arm's largest (grams?)", m, largest);
+  else if (-m > held)
+    std::snprintf(text, sizeof text, "%g kg refused: the robot file has %.3g kg there that can be put down", m, held);
+  else if (std::any_of(payload + 1, payload + 4, [](double x) { return std::abs(x) > far; }))
+    std::snprintf(text, sizeof text, "centre %g, %g, %g m refused: beyond %g m (millimetres?)", payload[1], payload[2],
+                  payload[3], far);
+  return text;
 }
 
 // A chain that picks up and puts down: mass [kg] and centre [m] of what it carries, a point in the last link's frame.

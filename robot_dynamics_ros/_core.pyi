@@ -1162,7 +1162,7 @@ def presliding_elements(
 
 def refused_payload(payload: Reals, largest: Real, held: Real) -> str:
     """
-    Why a payload (4) [kg, m] that is named is none; empty where it may be one. largest [kg]: what the arm carries; held [kg]: payload and last link, which can be put down.
+    Reason to refuse a named payload (4) [kg, m], empty where it is plausible. largest [kg]: what the arm carries; held [kg]: payload and last link, which can be put down.
     """
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:

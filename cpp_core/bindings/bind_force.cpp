@@ -172,8 +172,9 @@ void bind(py::module_& m) {
         return refused_payload(row(payload, "payload", 4), largest, held);
       },
       py::arg("payload"), py::arg("largest"), py::arg("held"),
-      "Why a payload (4) [kg, m] that is named is none; empty where it may be one. largest [kg]: what the arm carries; "
-      "held [kg]: payload and last link, which can be put down.");
+      "Reason to refuse a named payload (4) [kg, m], empty where it is plausible. largest [kg]: what the arm carries; "
+      "held "
+      "[kg]: payload and last link, which can be put down.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
   m.def(

@@ -124,7 +124,7 @@ def drop_jumps(log: Log, report: BagReport) -> Log:
     return log[~alone]
 
 
-def starts_again(stamp_ns: np.ndarray) -> bool:
+def clock_restarts(stamp_ns: np.ndarray) -> bool:
     """Whether the clock of stamps (N,) [ns] goes back by more than messages out of order do."""
     return bool((np.diff(stamp_ns) <= -SWAPPED).any())
 
@@ -135,7 +135,7 @@ def order_rows(log: Log, report: BagReport) -> Log:
     back = int((step < 0).sum())
     if not back:
         return log
-    if not starts_again(log.stamp_ns):
+    if not clock_restarts(log.stamp_ns):
         report.notes.append(f"{back} messages were out of order and have been sorted")
         return log[np.argsort(log.stamp_ns, kind="stable")]
     report.notes.append(f"the clock went backwards {back} times (restart or loop): observers start again there")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group
-from robot_dynamics_ros.bags.rows import starts_again
+from robot_dynamics_ros.bags.rows import clock_restarts
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns, width
@@ -24,7 +24,7 @@ def add_side_topics(
 
     aliases: other name of a joint -> its name; use_header: messages are placed by header, else by receive stamps.
     """
-    by_header = use_header and not starts_again(log.stamp_ns)
+    by_header = use_header and not clock_restarts(log.stamp_ns)
     _SideTopics(log, topics, main.rsplit("/", 1)[0] + "/", dict(aliases or {}), by_header).add_all(main)
 
 

@@ -81,7 +81,7 @@ def command(
             late = not (stop.is_set() or monitor.wait_for_motion(("refused", *ENDED), LOOK))
             if late and not monitor.present:
                 raise ConnectionFailed(f"{node} has gone: where the robot does not stand, stop it by its own button")
-            if stop.is_set() or late:  # nobody would follow it
+            if stop.is_set() or late:  # a late motion does not go on unsupervised
                 answered = monitor.stop_robot(ANSWER)
                 if not (monitor.wait_for_motion(ENDED, ANSWER) and answered):
                     raise ConnectionFailed(f"{node} does not report that it stopped: stop the robot by its own button")

@@ -91,7 +91,7 @@ class ContactForceEstimator {
   TareResult tare() noexcept { return force_.tare(); }
   void set_bias(const double* bias) noexcept { force_.set_bias(bias); }  // (n) [Nm]
   const double* bias() const noexcept { return force_.bias(); }
-  // Why a payload (4) that somebody names is none, before it is handed to update(); empty where it may be one.
+  // Reason to refuse a named payload (4), empty where it is plausible; update() does not check it.
   std::string refused_payload(const double* payload) const {
     const Chain& chain = force_.chain();
     return robot_dynamics::refused_payload(payload, force_.parameters().tare_payload, chain.inertia[chain.n - 1][9]);

@@ -86,10 +86,10 @@ inline Chain with_payload(Chain chain, double mass, const std::array<double, 3>&
   return chain;
 }
 
-// Why m, x, y, z [kg, m] (4) that somebody names as a payload is none: not finite, in other units, or more put down
-// than is `held` [kg] there, payload and last link; empty where it may be one. largest [kg]: what the arm carries.
+// Reason to refuse a named payload m, x, y, z [kg, m] (4): not finite, in other units, or more put down than is `held`
+// [kg] there (payload and last link); empty where it is plausible. largest [kg]: what the arm carries.
 inline std::string refused_payload(const double* payload, double largest, double held) {
-  constexpr double heavy = 2.0, far = 2.0;  // times the largest, and m from the last link: no units but other ones
+  constexpr double heavy = 2.0, far = 2.0;  // times the largest, and m from the last link: beyond are other units
   char text[160] = "";
   const double m = payload[0];
   if (!all_finite(payload, 4)) return "mass and centre must be finite";

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -30,11 +29,6 @@ from robot_dynamics_ros.errors import ConfigError
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
 @click.option("--families", default="tuning", show_default=True, help="Friction families, see `python -m bench force`.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
-@click.option(
-    "--work",
-    type=NewPath(directory=True),
-    help="Keep recordings (3.6 MB each) and results there; a run that was cut goes on from them.",
-)
 @click.option("--picture", type=NewPath(), help="Draw force error by the number of recordings (PNG).")
 @json_option
 @save_option
@@ -47,7 +41,6 @@ def command(
     seed: int,
     families: str,
     jobs: int,
-    work: Path | None,
     picture: Path | None,
     json_file: Path | None,
     save: bool,
@@ -62,10 +55,10 @@ def command(
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
-    with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
-        setup = Setup(robot, families, tasks, counts(recordings), seconds, work or Path(temporary))
-        with ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext() as pool:
-            robots, judged = study(setup, people, pool, status.update)
+    setup = Setup(robot, tasks, counts(recordings), seconds)
+    pools = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else nullcontext()
+    with stderr.status("working") as status, pools as pool:
+        robots, judged = study(setup, people, pool, status.update)
     words = (
         f"{table.facts(robots)} {count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, "
         f"families {families}. "

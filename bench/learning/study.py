@@ -1,17 +1,13 @@
-"""Individuals that work, learn, and are judged: alone, with what their fleet knows, and by a dedicated motion.
-
-Recordings and results are kept on disk: a study that was cut goes on where it ended.
-"""
+"""Individuals that work, learn, and are judged: alone, with what their fleet knows, and by a dedicated motion."""
 
 from __future__ import annotations
 
-import pickle
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
-from functools import partial, reduce
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +29,7 @@ from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.learning.written import shows_rotors, with_residuals, written
-from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.signals import Log
 
 AT_HAND = 3  # newest recordings whose residuals the written file states
 GROUPS = 5  # the fleet prior of each group of individuals is that of the others
@@ -44,21 +38,12 @@ EFFORT = Options(effort="torque")
 
 @dataclass(frozen=True)
 class Setup:
-    """robot: name; families: of the draw, as on the command line; tasks: how many of the ten; counts: recordings after
-    which is judged; seconds of a recording; work: directory that keeps recordings and results.
-    """
+    """robot: name; tasks: how many of the ten; counts: recordings after which is judged; seconds of a recording."""
 
     robot: str
-    families: str
     tasks: int
     counts: tuple[int, ...]
     seconds: float
-    work: Path
-
-    def place(self, who: Individual) -> Path:
-        """Directory of one individual: what its recordings depend on is in the name."""
-        families = self.families.replace(",", "+")
-        return self.work / f"{self.robot}_{families}_{who.seed}_{self.tasks}x{self.seconds:g}s" / f"robot_{who.index}"
 
 
 @dataclass
@@ -112,9 +97,8 @@ def grouped_priors(prior: Prior, states: Sequence[np.ndarray]) -> list[Prior]:
 
 def alone(setup: Setup, who: Individual) -> tuple[Worked, Judged]:
     """An individual without a fleet: it works, and is judged with what it learned and with a dedicated motion."""
-    counts = "_".join(map(str, setup.counts))
-    one = kept(setup.place(who) / f"learned_{counts}.pickle", lambda: work(setup, who))
-    return one, kept(setup.place(who) / f"judged_{counts}.pickle", lambda: judge(setup, one))
+    one = work(setup, who)
+    return one, judge(setup, one)
 
 
 def work(setup: Setup, who: Individual) -> Worked:
@@ -122,14 +106,12 @@ def work(setup: Setup, who: Individual) -> Worked:
 
     A day with a DataError, or one that is held back, is left out and replaced by a later one.
     """
-    import time
-
     robot = load_robot(setup.robot)
     prior = file_prior(Columns(robot))
     found, known, day = Worked(who), Running.of(prior), 0
     free: list[Recording] = []
     while len(found.triangles) < max(setup.counts) and day < 2 * max(setup.counts):
-        log = day_of(setup, who, day)
+        log, _ = worked(robot, who, day, setup.tasks, setup.seconds)
         begin = time.process_time()
         try:
             rec = recording(log, f"day_{day}")
@@ -150,13 +132,6 @@ def work(setup: Setup, who: Individual) -> Worked:
         day += 1
     found.seconds /= max(day, 1)
     return found
-
-
-def day_of(setup: Setup, who: Individual, day: int) -> Log:
-    """The recording of a day."""
-    robot = load_robot(setup.robot)
-    path = setup.place(who) / f"day_{day}.npz"
-    return kept_log(path, lambda: worked(robot, who, day, setup.tasks, setup.seconds)[0])
 
 
 def judge(setup: Setup, one: Worked) -> Judged:
@@ -194,44 +169,10 @@ def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
 
 def trials_of(setup: Setup, who: Individual) -> list[Trial]:
     """Motions with pushes and rests that an individual is judged on."""
-    robot = load_robot(setup.robot)
-
-    def slim(kind: str) -> Trial:
-        found = trial(robot, who, kind)
-        return replace(found, truth={"external_wrench": found.truth["external_wrench"]})
-
-    return [kept(setup.place(who) / f"trial_{kind}.pickle", partial(slim, kind)) for kind in TRIALS]
+    return [trial(load_robot(setup.robot), who, kind) for kind in TRIALS]
 
 
 def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
     """Force RMS [N] per axis by state, over all trials."""
     found = figures(reduce(Series.joined, (series_of(t, replayed(robot, t.log)) for t in trials)))
     return {state: float(found[f"force_{state}"]) for state in STATES}  # type: ignore[arg-type]
-
-
-T = TypeVar("T")
-EXACT = ("q",)  # the others are kept in single precision: 3.6 MB for a minute
-
-
-def kept_log(path: Path, make: Callable[[], Log]) -> Log:
-    """The log in a file, or the one that `make` gives, kept there; both are the same numbers."""
-    if not path.exists():
-        log = make()
-        values = {k: v if k in EXACT else v.astype(np.float32) for k, v in log.signals.items()}
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **values)  # type: ignore[arg-type]
-    with np.load(path, allow_pickle=False) as file:
-        data = dict(file)
-    stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
-    return Log(names, stamp, {k: v.astype(float) for k, v in data.items()})
-
-
-def kept(path: Path, make: Callable[[], T]) -> T:
-    """What a file of this program holds, or what `make` gives, kept there. Only for directories that one made."""
-    if path.exists():
-        found: Any = pickle.loads(path.read_bytes())
-        return found
-    value = make()
-    with replacing(path) as temporary:
-        temporary.write_bytes(pickle.dumps(value))
-    return value

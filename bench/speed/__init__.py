@@ -3,4 +3,4 @@
 A section is a module of this package with `cases(setup) -> Iterator[Case]`; listing it here is all it takes to add one.
 """
 
-SECTIONS = ("rigid_body", "least_squares", "excitation", "estimators", "joints", "control", "cycles")
+SECTIONS = ("rigid_body", "least_squares", "estimators", "joints", "control", "cycles")

@@ -1,7 +1,7 @@
 """Closed loop on the simulated UR over its real protocols: torque program, the wire and its thread, in lockstep.
 
-In lockstep a cycle of the controller waits for its answer, so that the loop runs as fast as both sides can and no
-result depends on how busy the machine is; the wire and the torque program are those of real time.
+In lockstep a cycle of the controller waits for its answer, so that no result depends on how busy the machine is; the
+wire and the torque program are those of real time.
 """
 
 from __future__ import annotations
@@ -25,10 +25,6 @@ from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
-APPROACH = 4.0  # controller time per wall time of moves under position control
-FAST = 3.0  # controller time per wall time in torque mode: our records do not keep up with more
-CRAWL = 0.05  # controller time per wall time while we catch up
-LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5
 STALL_TIMEOUT = 60.0  # s of wall time without progress
 
@@ -40,11 +36,10 @@ class ClosedLoop:
 
     def __init__(self, robot: RobotFile, parameters: dict[str, Any]) -> None:
         self.robot = robot
-        self._reads, self._slowed = 0, False
         self._parameters = {"time_scale": SLOW} | parameters
 
     def __enter__(self) -> ClosedLoop:
-        self.ur = FaultyController("ur5e", lockstep=True, speed=APPROACH)
+        self.ur = FaultyController("ur5e", lockstep=True)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
@@ -76,10 +71,7 @@ class ClosedLoop:
         raise RobotDynamicsError(f"closed loop: {self.driver.motion.reason}")
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
-        """Torque mode on; the controller then runs as fast as it is answered.
-
-        Raises RobotDynamicsError when it is refused.
-        """
+        """Torque mode on. Raises RobotDynamicsError when it is refused."""
         refuse_torque(self.robot, self.driver.info, self.driver.status)
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
@@ -90,8 +82,6 @@ class ClosedLoop:
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
-        self.simulation.command("speed", factor=FAST)
-        self._slowed = False
 
     def run(self, seconds: float) -> Run:
         """Records of so many seconds of controller time. Raises RobotDynamicsError when torque ends before."""
@@ -101,7 +91,6 @@ class ClosedLoop:
         while len(kept) < wanted:
             self.driver.read(0.02)
             self.driver.take_records()
-            self._keep_up()
             while records and len(kept) < wanted:
                 record = records.popleft()
                 if not (kept or record["run"]) or (kept and record["stamp_ns"] == kept[-1]["stamp_ns"]):
@@ -120,21 +109,3 @@ class ClosedLoop:
                 f"closed loop: {self.loop.lost_records - lost} records lost, the machine is too slow"
             )
         return Run(kept)
-
-    def _keep_up(self) -> None:
-        """The controller waits for the torque program, not for us: it is slowed down while we are behind."""
-        self._reads += 1
-        if self._reads % LOOK:
-            return
-        pending = self.driver.statistics().pending
-        if pending > BEHIND and not self._slowed:
-            self.simulation.command("speed", factor=CRAWL)
-        elif pending < BEHIND // 10 and self._slowed:
-            self.simulation.command("speed", factor=FAST)
-        else:
-            return
-        self._slowed = not self._slowed
-
-    def slow(self) -> None:
-        """The pace of moves under position control."""
-        self.simulation.command("speed", factor=APPROACH)

@@ -82,7 +82,6 @@ def _latches(loop: ClosedLoop) -> bool:
     """Lose packages until the guard latches; then re-arm."""
     loop.simulation.command("drop", next=LOST)
     latched = loop.arm.read(60.0, lambda: loop.loop.state in (GuardState.safe, GuardState.fault))
-    loop.slow()
     rest = time.monotonic() + 60.0
     while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
         loop.arm.read(0.05)

@@ -11,7 +11,7 @@ from bench.faults.clock_bench import ClockBench
 from bench.faults.socket_bench import SocketBench
 from bench.faults.states import FAULTS
 from bench.faults.table import Case, Failed, cases, run_case
-from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
+from robot_dynamics_ros.errors import ConnectionFailed
 
 QUICK = {"our process killed -9", "protective stop in motion", "50 states lost"}
 
@@ -70,20 +70,12 @@ def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
 
     chosen = Case(1, "good", "clock", "", lambda _: "fine"), Case(2, "bad", "clock", "", bad)
     for status, case in enumerate(chosen):
-        monkeypatch.setattr(cli, "_cases", lambda transports, case=case: [case])
+        monkeypatch.setattr(cli, "cases", lambda transport, case=case: [case])
         monkeypatch.setattr("bench.page.RESULTS", tmp_path)
-        files = ["--json", str(tmp_path / "rows.json"), "--save"]
+        files = ["--transport", "clock", "--json", str(tmp_path / "rows.json"), "--save"]
         result = CliRunner().invoke(cli.command, files)
         assert result.exit_code == status
     row = json.loads((tmp_path / "rows.json").read_text())["rows"][0]
     assert (row["case"], row["tries"], row["result"]) == ("2 bad (clock)", 1, "FAIL")
     page = (tmp_path / "faults.md").read_text()
     assert page.startswith("# Faults\n") and "| 2 bad (clock) | 1 | FAIL |" in page and "1 good" not in page
-
-
-def test_tries_are_one_number_or_one_for_each_transport():
-    assert cli.runs_of("3") == {"clock": 3, "sockets": 3, "graph": 3}
-    assert cli.runs_of("clock=100,graph=2") == {"clock": 100, "graph": 2}
-    for wrong in ("0", "x", "clock=", "clock=1001", "air=2", "-1", ""):
-        with pytest.raises(ConfigError, match="--tries"):
-            cli.runs_of(wrong)

@@ -7,22 +7,20 @@ sensor, as on the source's robot. Identification: velocity steps of the rested r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import signal
 
-from bench.papers.labs import lab
 from bench.papers.labs.thermal import KEEP, identified, rested, subject
 from bench.papers.table import Row, at_most, beside
 from bench.polishing import polishing
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.metrics import rms
-from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.motions import JointMotion, part
@@ -35,12 +33,10 @@ APART = 24.0  # K between the two starts of the observer
 OBSERVE, CONTACT, FREE, CYCLES = 120.0, 120.0, 900.0, 6
 ANOTHER = "another robot, another force: the ratio is what the protocol shows"
 CONVERGENCE = 10.0  # s, of the observer; the source prints no gain
-AVERAGED = "over a circle of seconds that filter averages friction away, with and without T, and leaves its own lag"
 # the source's estimate has no prior; with that of the live stages, moments take up most of what temperature changes
 NO_PRIOR = {"expected_force": 1e4, "expected_moment": 1e4}
 LIVE = "with the prior on moments, which takes up most of what temperature changes"
 AGAIN = "the observer corrects for two minutes of free motion every half hour, as the source suggests against drifts"
-FILTER, EXTRA, WRENCH = 150.0, 1.0, 15.0  # rad/s, cut-offs of its Table II
 SETTLE = 5.0  # s after the contact begins and before it ends that are not judged
 
 
@@ -96,15 +92,12 @@ def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
     live = [sensed(r, phases)[4] for r in (robot, cold)]
     figure = f"the same as the live stages estimate it ({live[0]:.2f} and {live[1]:.2f} N), cycle 5"
     rows.append(beside(SOURCE, figure, None, live[0] / live[1], "", LIVE))
-    slow = [sensed(r, phases[:2], filtered, force=NO_PRIOR)[0] for r in (robot, cold)]
-    figure = "the same with the source's filters (extra torque: 1 rad/s), cycle 1"
-    rows.append(beside(SOURCE, figure, None, slow[0] / slow[1], "", AVERAGED))
     return rows
 
 
 def protocol(robot: RobotFile, free: float) -> Iterator[Phase]:
     """The phases in order, on one machine that stays warm between them: the one the identification has seen."""
-    machine = SimulatedRobot(lab.subject_file(robot.name), seed=0, overrides=FAST)
+    machine = SimulatedRobot(assumed_file(robot.name), seed=0, overrides=FAST)
     rested(machine)
     machine.set_temperatures(USED, USED - 4.0)
     middle, radius, turn, force = TASKS[robot.name]
@@ -137,13 +130,9 @@ def observer(robot: RobotFile) -> dict[str, float]:
 
 
 def sensed(
-    robot: RobotFile,
-    phases: list[Phase],
-    estimate: Callable[[RobotFile, Log], np.ndarray] = lambda _, log: log.external_wrench[:, 2],
-    again: bool = False,
-    force: Mapping[str, Any] | None = None,
+    robot: RobotFile, phases: list[Phase], again: bool = False, force: Mapping[str, Any] | None = None
 ) -> list[float]:
-    """RMS force error [N] of each contact, by the live stages; estimate: the force along z of a log with their signals.
+    """RMS error [N] of the force along z of each contact, by the live stages.
 
     The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
     again: every half hour it corrects for two minutes of free motion, as the source suggests and the live stage does.
@@ -154,7 +143,7 @@ def sensed(
         log = _through(pipeline, phase, bool(phase.contact or (found and not again)))
         if phase.contact:
             judged = (log.time > SETTLE) & (log.time < log.time[-1] - SETTLE)
-            found.append(rms((estimate(robot, log) - phase.force)[judged]))
+            found.append(rms((log.external_wrench[:, 2] - phase.force)[judged]))
     return found
 
 
@@ -166,22 +155,6 @@ def _through(pipeline: Pipeline, phase: Phase, closed: bool) -> Log:
             log.contact = np.full(log.shape("contact"), float(closed))
         stage.run(log)
     return log
-
-
-def filtered(robot: RobotFile, log: Log) -> np.ndarray:
-    """The source's force along z (N,) [N] of the environment on the robot: drive torque - model torque - friction
-    behind FILTER, their difference behind EXTRA, F = J^-T dtau behind WRENCH [Simoni2017 16-20, Table II].
-    """
-
-    def low_passed(x: np.ndarray, cutoff: float) -> np.ndarray:
-        weight = -np.expm1(-cutoff * np.diff(log.time).mean())
-        return signal.lfilter([weight], [1.0, weight - 1.0], x, axis=0, zi=(1.0 - weight) * x[:1])[0]
-
-    tau, model, friction = (low_passed(x, FILTER) for x in (log.drive_torque, log.model_torque, log.friction_torque))
-    delta = np.vstack([np.zeros((1, robot.n_joints)), tau - model - friction])  # it rises from zero
-    J = RobotModel(robot.chain()).jacobian(log.q)
-    wrench = np.linalg.solve(J.transpose(0, 2, 1), low_passed(delta, EXTRA)[1:, :, None])[..., 0]
-    return -low_passed(wrench, WRENCH)[:, 2]
 
 
 def convergence(robot: RobotFile, phase: Phase) -> list[Row]:

@@ -15,7 +15,6 @@ from robot_dynamics_ros.identification.dataset.segments import JointRecord, join
 from robot_dynamics_ros.identification.excitation import joint_motions as planning
 from robot_dynamics_ros.identification.excitation.joint_motions import Plan
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -29,12 +28,6 @@ ROTOR = {"outputs.rotor_encoder": True}
 def ur5e() -> RobotFile:
     """The robot of the Madsen and Clochiatti papers, as its file describes it."""
     return load_robot("ur5e")
-
-
-@cache
-def subject_file(name: str) -> RobotFile:
-    """A robot as its file describes it; the plant's assumed numbers where that has none."""
-    return assumed_file(name)
 
 
 def with_payload(robot: RobotFile, mass: float, height: float = 0.05) -> RobotFile:

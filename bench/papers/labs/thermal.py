@@ -16,6 +16,7 @@ from robot_dynamics_ros.identification.joint.sliding import Sliding, measured_sl
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.rehearsal import rehearse
@@ -79,10 +80,10 @@ def subject(robot: RobotFile) -> Subject:
 
 
 @cache
-def identified(law: str = "madsen", name: str = "ur5e") -> RobotFile:
+def identified(name: str = "ur5e") -> RobotFile:
     """The robot with friction at room temperature and a heat balance, both from recordings."""
     robot = calibrated(name)
-    fits = [friction_at(robot, joint, law, subject(robot).rest) for joint in range(robot.n_joints)]
+    fits = [friction_at(robot, joint, subject(robot).rest) for joint in range(robot.n_joints)]
     cold = robot.with_updates(friction_block(fits), SOURCES)
     heat = [thermal_fit(cold, fit, joint) for joint, fit in enumerate(fits)]
     return cold.with_updates(thermal_block(heat))
@@ -101,7 +102,7 @@ def rested(machine: SimulatedRobot) -> None:
 @cache
 def calibrated(name: str = "ur5e") -> RobotFile:
     """The robot with masses and centres of mass corrected by what forward and backward motion have in common."""
-    robot = lab.subject_file(name)
+    robot = assumed_file(name)
     q, joints, torque = [], [], []
     for pose in subject(robot).poses:
         for joint in range(robot.n_joints):
@@ -138,19 +139,17 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
 @cache
 def stepped(joint: int, temperature: float, pose: tuple[float, ...], name: str = "ur5e") -> Sliding:
     """Velocity steps of one joint held at one temperature."""
-    robot = lab.subject_file(name)
+    robot = assumed_file(name)
     plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=subject(robot).travel[joint])
     machine = lab.warm_robot(robot, joint, temperature)
     return measured_sliding(lab.measured(plan, machine, robot, joint))
 
 
-def friction_at(robot: RobotFile, joint: int, law: str, temperature: float) -> FrictionFit:
-    """A law from velocity steps of one joint in several poses, all at one temperature."""
+def friction_at(robot: RobotFile, joint: int, temperature: float) -> FrictionFit:
+    """The law `madsen` from velocity steps of one joint in several poses, all at one temperature."""
     data = together([stepped(joint, temperature, pose, robot.name).data for pose in subject(robot).poses])
-    load = law == "madsen" and np.ptp(np.abs(np.asarray(data.load))) < 3.0
-    return fit_friction(
-        law, data, temperature=False, reference_temperature=temperature, fixed={"fl": 0.0} if load else None
-    )
+    fixed = {"fl": 0.0} if np.ptp(np.abs(np.asarray(data.load))) < 3.0 else None
+    return fit_friction("madsen", data, temperature=False, reference_temperature=temperature, fixed=fixed)
 
 
 def together(parts: Sequence[FrictionData]) -> FrictionData:
@@ -175,7 +174,7 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     robot = calibrated(name)
     here = subject(robot)
     start, swing, period = np.array(here.start), np.array(here.swing), here.period
-    machine = SimulatedRobot(lab.subject_file(name), seed=0, overrides=FAST, rate=500.0)
+    machine = SimulatedRobot(assumed_file(name), seed=0, overrides=FAST, rate=500.0)
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
     parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]

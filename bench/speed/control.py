@@ -16,7 +16,6 @@ from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
 
-SECTION = "control"
 CYCLES = 2000
 FLOORS = {"avx512": 1.25, "avx2": 1.0, "sse2": 1.0}  # 0.8 of a call, and one call
 
@@ -31,7 +30,7 @@ def cases(setup: Setup) -> Iterator[Case]:
         pin, x = PinocchioCpp(arm), arm.motion(CYCLES)
         tau = np.empty_like(x[0])
         peer, name = lambda: pin.rnea(*x, tau), "pin::rnea"
-    yield Case(SECTION, "torque loop: state to torque", _tracking(), peer, name, CYCLES, FLOORS if peer else {})
+    yield Case("torque loop: state to torque", _tracking(), peer, name, CYCLES, FLOORS if peer else {})
 
 
 def _tracking() -> Callable[[], Any]:

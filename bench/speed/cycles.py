@@ -15,7 +15,6 @@ from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
-SECTION = "cycles"
 N, STEP_NS = 2000, 2_000_000
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
 MIDDLE = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])  # rad, of the simulated robot's motion
@@ -33,12 +32,12 @@ def cases(setup: Setup) -> Iterator[Case]:
         pin, x, tau = PinocchioCpp(arm), arm.motion(N), np.empty((N, arm.n))
 
         def case(name: str, ours: Callable[[], object], floors: Floors | None = None) -> Case:
-            return Case(SECTION, name, ours, lambda: pin.rnea(*x, tau), "pin::rnea", N, floors or {}, budget=0.8)
+            return Case(name, ours, lambda: pin.rnea(*x, tau), "pin::rnea", N, floors or {}, budget=0.8)
 
         yield case("estimator cycle: 18 signals to wrench", estimators(arm), ESTIMATORS)
         yield case("the same with prior and covariance", estimators(arm, covariance=True), WITH_COVARIANCE)
     for name, overrides in (("8 kHz", None), ("fast", FAST)):
-        yield Case(SECTION, f"simulated ur5e, {name}, 1 s", plant(overrides), floors=PLANT, constant=1e9)
+        yield Case(f"simulated ur5e, {name}, 1 s", plant(overrides), floors=PLANT, constant=1e9)
 
 
 def estimators(arm: Arm, covariance: bool = False) -> Callable[[], np.ndarray]:

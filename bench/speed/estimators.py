@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log, Sample
 
-SECTION = "estimators"
 CHAIN = ("motion", "friction", "force")
 HOUR = 3600 * 500  # samples
 
@@ -31,21 +29,20 @@ def cases(setup: Setup) -> Iterator[Case]:
     log = _motion(robot, arm, 2000 if setup.quick else 20000)
     whole, short = Pipeline(robot, stages=CHAIN), log[:1000]
 
-    case = partial(Case, SECTION)
-    yield case("stages over a log, per sample", lambda: whole.run(log), None, "", len(log))
+    yield Case("stages over a log, per sample", lambda: whole.run(log), None, "", len(log))
     warm, pushed = Pipeline(_with_temperature(robot)), _with_contact(log, arm)
     hours = len(log) / HOUR
-    yield Case(SECTION, "an hour at 500 Hz, all stages", lambda: warm.run(pushed), count=hours, limit=6e9)
+    yield Case("an hour at 500 Hz, all stages", lambda: warm.run(pushed), count=hours, limit=6e9)
     pinocchio = _pinocchio_observer(robot, arm, short)
     ours = Pipeline(robot, stages=CHAIN)
-    yield case("1000 samples to wrench", lambda: ours.run(short), pinocchio, "pin loop + numpy", len(short))
-    yield Case(SECTION, "one live step, all stages", _live(robot, log), count=1000, limit=10e3)
+    yield Case("1000 samples to wrench", lambda: ours.run(short), pinocchio, "pin loop + numpy", len(short))
+    yield Case("one live step, all stages", _live(robot, log), count=1000, limit=10e3)
     rows = [np.ascontiguousarray(x) for x in (log.stamp_ns, log.q, log.qd, log.effort)]
     text = core_text(robot, {"friction": {"model": "hysteresis"}})
     update = "ContactForceEstimator.update, six joints"
-    yield Case(SECTION, update, lambda: native.repeat_contact_force(text, *rows), count=len(log), limit=5e3)
+    yield Case(update, lambda: native.repeat_contact_force(text, *rows), count=len(log), limit=5e3)
     recording = _Recording(log)
-    yield case("bag to arrays, per message", recording.load, recording.by_rosbags, "rosbags", len(log))
+    yield Case("bag to arrays, per message", recording.load, recording.by_rosbags, "rosbags", len(log))
 
 
 class _Recording:

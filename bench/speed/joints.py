@@ -16,7 +16,6 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, maxwell_slip, presliding_core, spacing
 from robot_dynamics_ros.robot_file import load_robot
 
-SECTION = "joints"
 JOINTS, ELEMENTS, MU, DELTA = 6, 4, 0.99995, 0.1
 NUMPY_STEPS = 100
 POWERS = np.array([1.0, 3.0])
@@ -30,14 +29,14 @@ def cases(setup: Setup) -> Iterator[Case]:
     phi = 1e-3 * np.sin(0.02 * t)
     tau = 2e4 * phi + 4e9 * phi**3
 
-    yield Case(SECTION, "GMS step, 6 joints x 4", _gms(theta, stamps, ELEMENTS), _Against(theta).gms, "numpy", N)
+    yield Case("GMS step, 6 joints x 4", _gms(theta, stamps, ELEMENTS), _Against(theta).gms, "numpy", N)
     rls = partial(native.repeat_rls, phi, tau, 1e-3, np.empty_like(phi))
-    yield Case(SECTION, "RLS-DF step, 6 joints x 2", rls, _Against(phi, tau).rls, "numpy", N)
+    yield Case("RLS-DF step, 6 joints x 2", rls, _Against(phi, tau).rls, "numpy", N)
     for elements in (1, 8, 16):
-        yield Case(SECTION, f"GMS step, 6 joints x {elements}", _gms(theta, stamps, elements), count=N, budget=0.2)
+        yield Case(f"GMS step, 6 joints x {elements}", _gms(theta, stamps, elements), count=N, budget=0.2)
     load, name = 20.0 * np.sin(0.013 * t), "GMS step, load on each element, 6 joints x 6 spans"
-    yield Case(SECTION, name, _presliding(stamps, theta, load), count=N, budget=0.2, limit=40)
-    yield Case(SECTION, "stiffness estimator, 6 joints", _stiffness(stamps, theta, phi, tau), count=N, budget=0.4)
+    yield Case(name, _presliding(stamps, theta, load), count=N, budget=0.2, limit=40)
+    yield Case("stiffness estimator, 6 joints", _stiffness(stamps, theta, phi, tau), count=N, budget=0.4)
 
 
 def _gms(theta: np.ndarray, stamps: np.ndarray, elements: int) -> Any:

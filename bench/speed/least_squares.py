@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -12,8 +11,6 @@ from bench.speed.rigid_body import multiply_adds
 from bench.speed.setup import PINOCCHIO_ORDER, Arm, Setup, figaroh
 from bench.speed.timing import Case
 from robot_dynamics_ros import _core
-
-SECTION = "least squares"
 
 
 def cases(setup: Setup) -> Iterator[Case]:
@@ -32,9 +29,9 @@ def cases(setup: Setup) -> Iterator[Case]:
     def by_pinocchio() -> np.ndarray:
         return np.linalg.lstsq(_pinocchio_stack(arm, x, columns), tau.T.ravel(), rcond=None)[0]
 
-    case, text = partial(Case, SECTION), f"{samples} samples to {len(columns)} parameters"
+    text = f"{samples} samples to {len(columns)} parameters"
     limit = multiply_adds(_triangle_operations(arm.n, columns, samples))
-    yield case(text, fused, by_pinocchio, "pin loop + lstsq", budget=5.0, machine=limit, least_share=0.5)
+    yield Case(text, fused, by_pinocchio, "pin loop + lstsq", budget=5.0, machine=limit, least_share=0.5)
     builder = figaroh(arm)
     if builder is not None:
         places = _pinocchio_places(columns)
@@ -44,13 +41,19 @@ def cases(setup: Setup) -> Iterator[Case]:
             Q, R = np.linalg.qr(W)
             return scipy.linalg.solve_triangular(R, Q.T @ tau.T.ravel())
 
-        yield case(text, fused, by_figaroh, "figaroh + QR", budget=7.0)
+        yield Case(text, fused, by_figaroh, "figaroh + QR", budget=7.0)
     kept = _core.FusedQR(arm.model.chain, columns)
     kept.update(*x, tau)
     weights = np.arange(1.0, arm.n + 1)
     every = {"avx512": 100, "avx2": 100, "sse2": 100}
-    name = "one re-weighting of the joints"
-    yield case(name, lambda: _solution(kept.fold(weights)), fused, "fused solve again", floors=every, budget=1.0)
+    yield Case(
+        "one re-weighting of the joints",
+        lambda: _solution(kept.fold(weights)),
+        fused,
+        "fused solve again",
+        floors=every,
+        budget=1.0,
+    )
     yield from _condition(arm, columns)
 
 
@@ -65,7 +68,7 @@ def _condition(arm: Arm, columns: list[int]) -> Iterator[Case]:
     def peer() -> float:
         return float(np.linalg.cond(_pinocchio_stack(arm, x, columns)))
 
-    yield Case(SECTION, "cond(W) of 1000 samples", ours, peer, "pin loop + cond")
+    yield Case("cond(W) of 1000 samples", ours, peer, "pin loop + cond")
 
 
 def _triangle_operations(joints: int, columns: list[int], samples: int) -> int:

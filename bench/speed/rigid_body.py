@@ -13,7 +13,6 @@ from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, Floors
 from robot_dynamics_ros import _core
 
-SECTION = "rigid body"
 CACHED = 2048  # samples whose states and torques stay in the second-level cache
 RNEA_BATCHED: Floors = {"avx512": 20, "avx2": 12, "sse2": 4}
 
@@ -37,7 +36,7 @@ def _cpp(arm: Arm) -> Iterator[Case]:
     x = arm.motion(CACHED)
     tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
 
-    case = partial(Case, SECTION, count=CACHED, budget=0.6)
+    case = partial(Case, count=CACHED, budget=0.6)
     peer, generated = partial(pin.rnea, *x, theirs), partial(casadi.rnea, *x, theirs)
 
     for name, body in (("any placements", _general(arm)), (f"{arm.name} (right-angled)", model)):
@@ -57,7 +56,7 @@ def _batched(arm: Arm, body: _core.RigidBody, pin: Any, name: str) -> Case:
     ours, peer = partial(body.rnea, *x, out=tau), partial(pin.rnea, *x, theirs)
     limit = multiply_adds(CACHED * native.rnea_operations(body.chain))
     text, floors = f"RNEA, batched, {name}", RNEA_BATCHED
-    return Case(SECTION, text, ours, peer, "pin::rnea", CACHED, floors, 0.6, machine=limit, least_share=0.7)
+    return Case(text, ours, peer, "pin::rnea", CACHED, floors, 0.6, machine=limit, least_share=0.7)
 
 
 def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]:
@@ -119,7 +118,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
         for q, v, a in zip(*x, strict=True):
             pin.computeJointTorqueRegressor(model, data, q, v, a)
 
-    case = partial(Case, SECTION, count=samples)
+    case = partial(Case, count=samples)
     yield case(
         f"Python, RNEA of {samples} samples in one call", lambda: arm.model.rnea(*x, out=tau), loop, "pin.rnea loop"
     )

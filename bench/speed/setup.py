@@ -24,11 +24,6 @@ class Setup:
     quick: bool = False
     cpp_peers: bool = False
 
-    @property
-    def isa(self) -> str:
-        """Instruction set in use."""
-        return _core.isa()
-
 
 class Arm:
     """A shipped robot, seeded motions, and the same placements and parameters as Pinocchio model."""

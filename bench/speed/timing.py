@@ -25,7 +25,6 @@ class Case:
     `machine` does the arithmetic or the writes of that work in the best order that the processor can have them.
     """
 
-    section: str
     name: str
     ours: Call
     peer: Call | None = None
@@ -43,7 +42,6 @@ class Case:
 class Row:
     """Result of a case; times in nanoseconds per unit of work."""
 
-    section: str
     name: str
     ours: float
     ours_worst: float
@@ -67,35 +65,21 @@ def measure(case: Case, isa: str) -> Row:
     times = [[_time(call) / case.count * 1e9 for call in calls] for _ in range(rounds)]
     columns = iter(map(list, zip(*times, strict=True)))
     ours = next(columns)
-    peer = next(columns) if case.peer else []
+    peer = next(columns) if case.peer else [x for x in (case.constant,) if x is not None]
     machine = next(columns) if case.machine else []
-    return _row(case, isa, ours, peer, machine)
-
-
-def _time(call: Call) -> float:
-    start = time.thread_time()
-    call()
-    return time.thread_time() - start
-
-
-def _row(case: Case, isa: str, ours: list[float], peer: list[float], machine: list[float]) -> Row:
-    if case.constant is not None:
-        peer = [case.constant]
     median = statistics.median(ours)
-    ratio = statistics.median(peer) / median if peer else None
-    limit = statistics.median(machine) if machine else None
-    share = limit / median if limit is not None else None
+    theirs, limit = (statistics.median(x) if x else None for x in (peer, machine))
+    ratio, share = (None if x is None else x / median for x in (theirs, limit))
     floor = case.floors.get(isa)
     checks = [(ratio, floor), (share, case.least_share), (case.limit, median if case.limit is not None else None)]
     held = [value >= bound for value, bound in checks if value is not None and bound is not None]
     return Row(
-        section=case.section,
         name=case.name,
         ours=median,
         ours_worst=max(ours),
         peer_name="real time" if case.constant is not None else case.peer_name,
-        peer=statistics.median(peer) if peer else None,
-        peer_worst=max(peer) if peer else None,
+        peer=theirs,
+        peer_worst=max(peer, default=None),
         ratio=ratio,
         floor=floor,
         met=all(held) if held else None,
@@ -104,3 +88,9 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float], machine: li
         share=share,
         least_share=case.least_share,
     )
+
+
+def _time(call: Call) -> float:
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start

@@ -36,18 +36,18 @@ def test_every_number_that_a_command_takes_has_bounds():
 
 def test_ratio_and_floor_come_from_the_medians_of_both_sides():
     calls = []
-    case = Case("s", "n", lambda: calls.append("ours"), lambda: calls.append("peer"), "them", 2, {"avx2": 1e9}, 0.01)
+    case = Case("n", lambda: calls.append("ours"), lambda: calls.append("peer"), "them", 2, {"avx2": 1e9}, 0.01)
     row = measure(case, "avx2")
     assert calls[:4] == ["ours", "peer"] * 2
     assert row.ratio == pytest.approx(row.peer / row.ours)
     assert row.met is False
     assert measure(case, "sse2").met is None
-    assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
+    assert measure(Case("n", lambda: None), "avx2").ratio is None
 
 
 def test_the_share_of_the_machine_is_its_limit_over_our_time():
     calls = []
-    case = Case("s", "n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
+    case = Case("n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
     row = measure(case, "avx2")
     assert calls[:4] == ["ours", "machine"] * 2
     assert row.share == pytest.approx(row.machine / row.ours)
@@ -59,8 +59,8 @@ def test_the_share_of_the_machine_is_its_limit_over_our_time():
 
 
 def test_work_without_a_peer_can_have_a_limit():
-    assert measure(Case("s", "n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
-    assert measure(Case("s", "n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False
+    assert measure(Case("n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
+    assert measure(Case("n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False
 
 
 def test_peers_of_the_least_squares_section_solve_the_same_problem():
@@ -94,7 +94,7 @@ def test_generated_peer_computes_our_torques(tmp_path, monkeypatch):
 
 
 def test_command_writes_what_it_prints(tmp_path, monkeypatch):
-    case = Case("s", "empty work", lambda: None, lambda: None, "peer")
+    case = Case("empty work", lambda: None, lambda: None, "peer")
     monkeypatch.setattr(bench, "_cases", lambda setup, sections: [case])
     monkeypatch.setattr(bench.console, "width", WIDE)  # workers of the test runner have COLUMNS=80
     monkeypatch.setattr("bench.page.RESULTS", tmp_path)
@@ -115,7 +115,7 @@ def test_every_section_has_cases():
 
 
 def test_a_constant_peer_gives_a_ratio():
-    row = measure(Case("s", "n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
+    row = measure(Case("n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
     assert row.met is True
     assert row.peer_name == "real time"
 

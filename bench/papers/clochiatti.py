@@ -1,4 +1,4 @@
-"""Electro-mechanical model of the UR5e: inertia, torque constants, currents, energy on tests A and B [Clochiatti2024].
+"""Electro-mechanical model of the UR5e: inertia, torque constants, currents on tests A and B [Clochiatti2024].
 
 Everything is identified on A by what `identify --what drives` does, and judged on both while the joints move.
 """
@@ -22,7 +22,7 @@ ARM, WRIST = slice(0, 3), slice(3, 6)
 
 
 def run(quick: bool = False) -> list[Row]:
-    """Frictionless torque, currents, torque constants and energy, the paper's beside ours."""
+    """Frictionless torque and currents, the paper's beside ours; its energies are of points that it does not print."""
     robot = lab.ur5e()
     found = identified(estimated_tensors(robot))
     a, b = found.training, found.validation
@@ -37,7 +37,7 @@ def run(quick: bool = False) -> list[Row]:
     rms = 1e3 * b["current"]["rms"]
     rows.append(at_most(SOURCE, "current RMS error, joints 4-6, test B", 66.0, rms[WRIST].max(), "mA"))
     rows.append(beside(SOURCE, "current RMS error, joints 1-3, test B", 20.0, rms[ARM].max(), "mA", arm_note(b)))
-    return rows + constants(found) + energies(found)
+    return rows
 
 
 def estimated_tensors(robot: RobotFile) -> RobotFile:
@@ -64,24 +64,3 @@ def arm_note(judged: dict[str, Any]) -> str:
         f"incomparable: with R2 = 0.99 an error of 20 mA means currents that vary by 0.2 A; here they vary by "
         f"{spread.min():.1f} to {spread.max():.1f} A, and R2 of joints 1-3 is {r2.min():.3f} or better"
     )
-
-
-def constants(found: DrivesFound) -> list[Row]:
-    """Torque constants on the motor side; the simulated motors are others than the source's, by 1.5 % at random."""
-    r = found.robot.array("drives.gear_ratio")
-    k = [f.values["torque_constant"] for f in found.fits if f is not None] / r
-    note = "another individual: its motors and masses differ from the robot file by 1.5 % and 2 % (standard deviations)"
-    names = (("1-3", 0.1061, ARM), ("4-6", 0.0768, WRIST))
-    return [beside(SOURCE, f"torque constant, mean of joints {n}", p, k[s].mean(), "Nm/A", note) for n, p, s in names]
-
-
-def energies(found: DrivesFound) -> list[Row]:
-    """Energy of test A: the source's six points are not published."""
-    e = found.training["energy"]
-    note = "the source's points are not published, so its Table VIII is for another motion"
-    return [
-        beside(SOURCE, "electric energy, test A, regeneration counted", None, e["electrical"][-1], "J", note),
-        beside(SOURCE, "electric energy, test A, regeneration lost", None, e["electrical_clamped"][-1], "J", note),
-        beside(SOURCE, "efficiency, test A, regeneration counted", None, e["efficiency"][-1], "", note),
-        beside(SOURCE, "efficiency, test A, regeneration lost", None, e["efficiency_clamped"][-1], "", note),
-    ]

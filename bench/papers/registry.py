@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from functools import partial
 
 from bench.papers.table import Row
 from robot_dynamics_ros.errors import ConfigError
 
+UR5E = "ur5e"
 PROTOCOLS = (
     "simoni",
     "madsen-stiffness",
@@ -27,24 +28,16 @@ PROTOCOLS = (
 )
 
 
-def protocol(name: str) -> Callable[..., list[Row]]:
-    """`run` of a protocol. Raises ConfigError listing the names there are."""
+def protocol(name: str, robot: str = UR5E) -> Callable[[bool], list[Row]]:
+    """`run(quick)` of a protocol, on a simulated robot.
+
+    Raises ConfigError listing the names there are, or for a protocol of the UR5e only.
+    """
     if name not in PROTOCOLS:
         raise ConfigError("reproduce", name, f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
-    return importlib.import_module(f"bench.papers.{name.replace('-', '_')}").run
-
-
-def run_all(
-    names: Sequence[str], quick: bool = False, robot: str | None = None
-) -> Iterator[tuple[str, list[Row], float]]:
-    """Rows of each protocol, and the seconds it took; `quick`: shorter, as the module says.
-
-    robot: simulated instead of the UR5e. Raises ConfigError for a protocol of one robot only.
-    """
-    for name in names:
-        run = protocol(name)
-        if robot is not None and "robot_name" not in inspect.signature(run).parameters:
-            raise ConfigError("reproduce", "robot", f"{name} runs on the ur5e only")
-        start = time.monotonic()
-        rows = run(quick) if robot is None else run(quick, robot_name=robot)
-        yield name, rows, time.monotonic() - start
+    run: Callable[..., list[Row]] = importlib.import_module(f"bench.papers.{name.replace('-', '_')}").run
+    if robot == UR5E:
+        return run
+    if "robot_name" not in inspect.signature(run).parameters:
+        raise ConfigError("reproduce", "--robot", f"{name} runs on the {UR5E} only")
+    return partial(run, robot_name=robot)

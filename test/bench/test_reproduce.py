@@ -77,6 +77,12 @@ def test_an_unknown_protocol_is_one_line():
     assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)
 
 
+def test_a_robot_that_a_protocol_does_not_have_is_refused_before_any_runs():
+    assert protocol("liu", "ur5e") is protocol("liu")
+    done = CliRunner().invoke(cli, ["reproduce", "simoni", "liu", "--robot", "comau_ns16"])
+    assert isinstance(done.exception, ConfigError) and "liu runs on the ur5e only" in str(done.exception)
+
+
 def test_the_page_has_every_figure_once_from_protocols_there_are():
     text = (Path(__file__).parents[2] / "bench" / "results" / "reproduce.md").read_text()
     tables = re.findall(r"<!-- generated: reproduce ([\w-]+) -->(.*?)<!-- end: ", text, re.DOTALL)

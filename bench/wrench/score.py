@@ -51,12 +51,14 @@ def score(
     truth: Path, submission: Path, rate: float = 1.0, names: Container[str] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Figures by PLANT_KIND of the recordings `names`, None: all; one in memory at a time. Raises SystemExit that names
-    a file of the submission that is missing or does not fit.
+    a directory without recordings, or a file of the submission that is missing or does not fit.
     """
     groups: dict[str, list[Path]] = {}
     for path in sorted(Path(truth).glob("*.npz")):
         if names is None or path.stem in names:
             groups.setdefault(path.stem.rpartition("_")[0], []).append(path)
+    if not groups:
+        raise SystemExit(f"{truth}: no recordings")
     return {
         name: figures((recording(path, Path(submission) / path.name) for path in paths), rate)
         for name, paths in groups.items()

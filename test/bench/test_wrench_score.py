@@ -97,6 +97,8 @@ def test_it_needs_numpy_alone_and_names_what_is_missing(tmp_path):
     (tmp_path / "entry" / "plant_pushes_0.npz").unlink()
     with pytest.raises(SystemExit, match=r"plant_pushes_0.npz: missing"):
         score.score(tmp_path / "truth", tmp_path / "entry")
+    with pytest.raises(SystemExit, match="nowhere: no recordings"):
+        score.score(tmp_path / "nowhere", tmp_path / "entry")
 
 
 def test_an_input_is_read_as_it_was_written_and_a_training_one_has_no_truth(tmp_path):

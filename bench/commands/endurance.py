@@ -10,11 +10,7 @@ from typing import Any
 
 import click
 
-from bench.endurance.clock import endure_by_clock
-from bench.endurance.pieces import PIECE, endure, faults_of, growth_of
-from bench.endurance.topics import endure_garbage
 from bench.page import json_option
-from bench.papers.labs.in_process import RATE
 from bench.running import measure_apart
 from robot_dynamics_ros.cli.printed import console, progress, write_json
 
@@ -57,6 +53,10 @@ def command(minutes: int, transport: str, json_file: Path | None) -> None:
 
 def _torque(minutes: int, transport: str) -> tuple[list[Any], str, list[str]]:
     """Looks, what they show in one line, what is wrong."""
+    from bench.endurance.clock import endure_by_clock
+    from bench.endurance.pieces import PIECE, endure, faults_of
+    from bench.papers.labs.in_process import RATE
+
     with closing(endure_by_clock(minutes) if transport == "clock" else endure(minutes)) as pieces:
         rows = [next(pieces) for _ in progress(range(minutes), "torque control")]
     first, last = rows[0], rows[-1]
@@ -72,6 +72,9 @@ def _torque(minutes: int, transport: str) -> tuple[list[Any], str, list[str]]:
 
 def _garbage(minutes: int, _: str) -> tuple[list[Any], str, list[str]]:
     """The same for garbage on topics."""
+    from bench.endurance.pieces import growth_of
+    from bench.endurance.topics import endure_garbage
+
     with closing(endure_garbage(minutes)) as pieces:
         rows = [next(pieces) for _ in progress(range(minutes), "garbage")]
     first, last = rows[0], rows[-1]

@@ -34,33 +34,30 @@ def test_every_number_that_a_command_takes_has_bounds():
     assert len(taken) > 50 and found == []
 
 
-def test_ratio_and_floor_come_from_the_medians_of_both_sides():
+def test_ratio_and_floor_come_from_the_medians_of_interleaved_rounds():
     calls = []
-    case = Case("n", lambda: calls.append("ours"), lambda: calls.append("peer"), "them", 2, {"avx2": 1e9}, 0.01)
+    sides = {name: lambda name=name: calls.append(name) for name in ("ours", "peer", "machine")}
+    case = Case("n", **sides, peer_name="them", count=2, floors={"avx2": 1e9}, budget=0.01)
     row = measure(case, "avx2")
-    assert calls[:4] == ["ours", "peer"] * 2
-    assert row.ratio == pytest.approx(row.peer / row.ours)
-    assert row.met is False
-    assert measure(case, "sse2").met is None
-    assert measure(Case("n", lambda: None), "avx2").ratio is None
+    assert calls[:6] == ["ours", "peer", "machine"] * 2
+    assert row.ratio == pytest.approx(row.peer / row.ours) and row.share == pytest.approx(row.machine / row.ours)
+    assert row.met is False and measure(case, "sse2").met is None
 
 
-def test_the_share_of_the_machine_is_its_limit_over_our_time():
-    calls = []
-    case = Case("n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
-    row = measure(case, "avx2")
-    assert calls[:4] == ["ours", "machine"] * 2
-    assert row.share == pytest.approx(row.machine / row.ours)
-    assert row.met is None
-    case.least_share = 1e9
-    assert measure(case, "avx2").met is False
-    case.least_share = 0.0
-    assert measure(case, "avx2").met is True
-
-
-def test_work_without_a_peer_can_have_a_limit():
-    assert measure(Case("n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
-    assert measure(Case("n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False
+@pytest.mark.parametrize(
+    ("bounds", "met"),
+    [
+        ({}, None),
+        ({"machine": lambda: None, "least_share": 1e9}, False),
+        ({"machine": lambda: None, "least_share": 0.0}, True),
+        ({"count": 0.5, "limit": 1e9}, True),
+        ({"limit": 0.0}, False),
+        ({"floors": {"avx2": 2.0}, "constant": 1e18}, True),
+    ],
+)
+def test_a_share_a_limit_and_a_constant_peer_are_bounds_too(bounds, met):
+    row = measure(Case("n", lambda: sum(range(1000)), budget=0.01, **bounds), "avx2")
+    assert row.met is met and row.peer_name == ("real time" if "constant" in bounds else "")
 
 
 def test_peers_of_the_least_squares_section_solve_the_same_problem():
@@ -112,12 +109,6 @@ def test_every_section_has_cases():
     for name in SECTIONS:
         module = __import__(f"bench.speed.{name}", fromlist=["cases"])
         assert next(iter(module.cases(Setup(quick=True)))).name
-
-
-def test_a_constant_peer_gives_a_ratio():
-    row = measure(Case("n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
-    assert row.met is True
-    assert row.peer_name == "real time"
 
 
 def test_joints_side_by_side_learn_what_each_learns_alone():

@@ -26,8 +26,7 @@ PAPERS = {
 LONGEST = 120
 CITATION = re.compile(r"\[((?:{})[^\]\n]*)\]".format("|".join(PAPERS)))
 CHAPTER = re.compile(r"\[((?:ch\d|app[AB])[^\]\n]*)\]")  # further citations of the paper named in the file's header
-IMPORTED = re.compile(r"^\s*from\s+(robot_dynamics_ros[\w.]*)\s+import\s+(\([^)]*\)|.*)", re.MULTILINE)
-DEFINED = re.compile(r"^(?:class|struct|def)\s+([A-Za-z]\w+)", re.MULTILINE)
+DEFINED = re.compile(r"^(?:class|struct|def)\s+([A-Za-z]\w{3,})", re.MULTILINE)
 
 
 def citations(text: str) -> set[str]:
@@ -64,28 +63,18 @@ def words(text: str) -> frozenset[str]:
 
 
 @cache
-def imports(text: str) -> list[tuple[str, frozenset[str]]]:
-    """(module of this package, words after `import`) of every import of a text."""
-    return [(source, words(imported)) for source, imported in IMPORTED.findall(text)]
-
-
-@cache
 def defined(text: str) -> frozenset[str]:
-    """Names longer than three letters that a file defines at its top."""
-    return frozenset(name for name in DEFINED.findall(text) if len(name) > 3)
+    """Names of four letters and more that a file defines at its top."""
+    return frozenset(DEFINED.findall(text))
 
 
 def uses(path: Path, text: str, content: str) -> bool:
-    """Whether a test imports the module or, from a package above, what it defines; C++: names a class or the file."""
-    names = defined(text)
+    """Whether a test names the module, or what it defines and its package; C++: the header, or what it defines."""
+    known = bool(defined(text) & words(content))
     if path.suffix == ".hpp":
-        return path.name in content or bool(names & words(content))
+        return path.name in content or known
     module = ".".join(path.with_suffix("").parts)
-    for source, imported in imports(content):
-        above = module.startswith(source + ".") and source.count(".") >= 1
-        if source == module or (above and names & imported):
-            return True
-    return path.stem in re.findall(rf"from {module.rpartition('.')[0]} import .*", content) or f"{module} " in content
+    return module in content or (known and f"from {module.rpartition('.')[0]} import" in content)
 
 
 def tests_of(path: Path, text: str, tests: dict[Path, str]) -> list[Path]:

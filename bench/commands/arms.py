@@ -27,7 +27,6 @@ def command(names: tuple[str, ...], gen3: Path | None, save: bool) -> None:
         if name not in known:
             raise ConfigError("arms", "NAMES", f"{name!r} is none of {', '.join(known)}")
     with tempfile.TemporaryDirectory() as folder:
+        log = [] if gen3 is None else [recorded(known["gen3"], gen3, Path(folder) / "log")]  # fails early, if it does
         rows = [rehearsed(known[name], Path(folder) / name) for name in names or known]
-        if gen3 is not None:
-            rows.append(recorded(known["gen3"], gen3, Path(folder) / "log"))
-    report([HEAD, *rows], save, "arms", " ".join(names) or "table")
+    report([HEAD, *rows, *log], save, "arms", " ".join(names) or "table")

@@ -48,9 +48,7 @@ def endure_by_clock(minutes: int, seconds: float = 60.0) -> Generator[Look, None
         largest = _piece(rig, rng, round(seconds * 500))
         FAULTS[number % len(FAULTS)](rig)
         latched = _ends(rig)
-        ours = Held.of(os.getpid())
-        coulomb = [round(float(x), 3) for x in rig.record["coulomb"]]
-        yield Look(number, latched, largest, ours, calm, rig.loop.lost_records, 0, coulomb)
+        yield Look(number, latched, largest, Held.of(os.getpid()), calm, rig.loop.lost_records, 0)
 
 
 def _piece(rig: ClockBench, rng: np.random.Generator, cycles: int) -> float:

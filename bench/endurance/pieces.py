@@ -51,7 +51,6 @@ class Look:
     controller: Held
     records_lost: int
     samples_lost: int
-    coulomb: list[float]
 
 
 def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:
@@ -66,16 +65,14 @@ def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:
 def _piece(loop: ClosedLoop, path: Trajectory, number: int, seconds: float) -> Look:
     loop.move_to(path.q[0])
     loop.enable(TorqueMode.track, path)
-    left, largest, coulomb = seconds, 0.0, np.ones(6)
+    left, largest = seconds, 0.0
     while left > 1e-9:
-        run = loop.run(min(LOOK, left))
+        largest = max(largest, float(np.abs(loop.run(min(LOOK, left)).position_error).max()))
         left -= LOOK
-        largest, coulomb = max(largest, float(np.abs(run.position_error).max())), run.coulomb[-1]
     latched = _latches(loop)
     counts, process = loop.driver.statistics(), loop.ur.process
     ours, theirs = Held.of(os.getpid()), Held.of(process.pid if process else os.getpid())
-    lost = loop.loop.lost_records, counts.overruns
-    return Look(number, latched, largest, ours, theirs, *lost, [round(float(x), 3) for x in coulomb])
+    return Look(number, latched, largest, ours, theirs, loop.loop.lost_records, counts.overruns)
 
 
 def _latches(loop: ClosedLoop) -> bool:

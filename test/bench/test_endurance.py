@@ -22,7 +22,7 @@ def test_pieces_of_torque_control_end_in_a_latched_fault_each():
 
 
 def test_whatever_grows_or_does_not_latch_is_reported():
-    good = Look(1, True, 0.01, CALM, CALM, 0, 0, [1.0] * 6)
+    good = Look(1, True, 0.01, CALM, CALM, 0, 0)
     last = replace(good, piece=30)
     assert faults_of([good, last]) == []
     wrong = {"did not latch": {"latched": False}, "records": {"records_lost": 1}, "samples lost": {"samples_lost": 1}}

@@ -51,20 +51,13 @@ drives:
   torque_side: motor
   effort: {unit: A, includes_gravity: true, sign: 1}
   torque_constant: TORQUE_CONSTANT
-  gear_ratio: null
-  rotor_inertia: null
   torque_command: {available: false}
 limits:
   source: example
   position_lower: -1.9
   position_upper: 1.9
   velocity: 5.0
-  acceleration: null
   torque: 3.0
-friction: null
-hysteresis: null
-thermal: null
-stiffness: null
 sensing:
   source: example
   sample_rate: 100.0
@@ -73,7 +66,6 @@ sensing:
   joint_torque_sensor: false
   motor_torque: true
   current: true
-payload: {mass: 0.0, com: [0.0, 0.0, 0.0], inertia: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
 """
 CONSTANT = 1.1  # Nm/A at the output, assumed, as are the next: the stall torque of a servo over its stall current
 SERVO = {

@@ -53,7 +53,7 @@ class Hand:
 
 
 def run(quick: bool = False) -> list[Row]:
-    """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
+    """External joint torque to start and to keep moving, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)
     known = identified(robot, identify_here(robot, path))
@@ -70,7 +70,6 @@ def run(quick: bool = False) -> list[Row]:
         rows += [
             beside(SOURCE, f"torque to start, {name}", None, values["start"], "Nm", note),
             beside(SOURCE, f"torque to keep moving, {name}", None, values["keep"], "Nm", note),
-            beside(SOURCE, f"overshoot of speed at the start, {name}", None, values["overshoot"], "%", note),
         ]
     return rows
 
@@ -104,7 +103,6 @@ def _figures(pulled: Run, released: Run, torque: np.ndarray) -> dict[str, float]
     return {
         "start": float(hand[: first + 1].max()),
         "keep": float(hand[steady].mean()),
-        "overshoot": 100.0 * (float(speed.max()) / HAND_SPEED - 1.0),
         "drift": float(np.abs(rest - rest[0]).max()),
         "returned": returned / max(given, 1e-9),
     }

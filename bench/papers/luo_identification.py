@@ -60,14 +60,6 @@ def rows(groups: list[Group]) -> list[Row]:
         at_most(SOURCE, "time of hybrid excitation over cond alone", 30.0, 100 * share, "%", note),
         beside(SOURCE, "time of hybrid excitation over cond alone with slopes", None, 100 * by_slopes, "%", slopes),
         at_most(SOURCE, "condition number of hybrid excitation, largest of the groups", BOUND, max(best)),
-        beside(
-            SOURCE,
-            "condition number of cond alone, largest",
-            None,
-            max(g.differences.condition for g in groups),
-            "",
-            "where it ends by itself; the hybrid search is not stopped above it",
-        ),
         at_most(SOURCE, "-log det per parameter of hybrid less that of cond alone, largest", 0.0, max(gap)),
     ]
 

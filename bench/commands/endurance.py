@@ -33,7 +33,7 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
 )
 @json_option
 def command(minutes: int, transport: str, json_file: Path | None) -> None:
-    """Track the six waypoints in torque mode; inject a fault every minute, which must latch the guard.
+    """Move by torque; inject a fault every minute, which must latch the guard.
 
     Exit status 1 if one does not latch, if memory grows by more than 5 MB after the first 10 minutes, or if threads,
     file descriptors, samples or records are lost. 8 h in one process: --transport clock --minutes 480.

@@ -1,4 +1,8 @@
-"""Torque control for long: after every piece a fault that must latch, and what our processes hold."""
+"""Torque control for long: after every piece a fault that must latch, and what our processes hold.
+
+In lockstep a cycle of the controller waits for its answer, so that no result depends on how busy the machine is; the
+wire and the torque program are those of real time.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,21 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bench.endurance.closed_loop import ClosedLoop
-from bench.papers.madsen_adaptive import CONTROL, six_waypoints
-from robot_dynamics_ros._core import GuardState, TorqueMode
+from bench.faults.clock_bench import START
+from bench.faults.socket_bench import Arm, SocketBench
+from robot_dynamics_ros._core import GuardState
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 PIECE = 60.0  # s of controller time between two looks
-LOOK = 2.0  # s of controller time of records kept at once
+LOOK = 1.0  # s between two looks at the records
 LOST = 60  # packages lost on purpose at the end of each piece: the guard must latch
 SETTLED, FLAT = 10, 5.0  # pieces in which caches fill (one in a shorter run); MB by which memory may grow afterwards
+STALL = 60.0  # s of wall time without progress
+SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 
 
 @dataclass(frozen=True)
@@ -53,39 +58,61 @@ class Look:
     samples_lost: int
 
 
+class Lockstep(SocketBench):
+    """The bench in lockstep, at the pace of the clock or slower; parameters: of the loop."""
+
+    def __init__(self, parameters: dict[str, Any] | None = None) -> None:
+        super().__init__(lockstep=True, speed=1.0)
+        self._parameters = {"time_scale": SLOW} | (parameters or {})
+
+    def made_arm(self) -> Arm:
+        """See SocketBench; at START."""
+        arm = Arm(self.ur.host, None, self._parameters, client_silence=STALL, silence=STALL)
+        arm.read(STALL, arm.known)
+        back_to_start(arm)
+        return arm
+
+
+def back_to_start(arm: Arm) -> None:
+    """Point to point under the controller's own position control. Raises RobotDynamicsError when it fails."""
+    arm.driver.play(START[None, :], speed=1.5, acceleration=3.0)
+    arm.read(STALL, lambda: not arm.driver.motion.active)
+    if arm.driver.motion.state != "done":
+        raise RobotDynamicsError(f"the move to the start: {arm.driver.motion.reason}")
+
+
 def endure(pieces: int, piece: float = PIECE) -> Generator[Look, None, None]:
-    """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
-    file = load_robot("ur5e")
-    path = six_waypoints(file)
-    with ClosedLoop(file, CONTROL) as loop:
+    """Move up and down by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
+    with Lockstep() as bench:
         for number in range(1, pieces + 1):
-            yield _piece(loop, path, number, piece)
+            yield _piece(bench, number, piece)
 
 
-def _piece(loop: ClosedLoop, path: Trajectory, number: int, seconds: float) -> Look:
-    loop.move_to(path.q[0])
-    loop.enable(TorqueMode.track, path)
-    left, largest = seconds, 0.0
-    while left > 1e-9:
-        largest = max(largest, float(np.abs(loop.run(min(LOOK, left)).position_error).max()))
-        left -= LOOK
-    latched = _latches(loop)
-    counts, process = loop.driver.statistics(), loop.ur.process
-    ours, theirs = Held.of(os.getpid()), Held.of(process.pid if process else os.getpid())
-    return Look(number, latched, largest, ours, theirs, loop.loop.lost_records, counts.overruns)
+def _piece(bench: SocketBench, number: int, seconds: float) -> Look:
+    arm, largest, end = bench.arm, 0.0, bench.now + seconds
+    while bench.now < end:
+        arm.read(LOOK)
+        if bench.loop.state not in (GuardState.ok, GuardState.degraded):
+            raise RobotDynamicsError(f"torque ended: {bench.loop.state.name}, {bench.loop.reason.name}")
+        while arm.driver.records:
+            record = arm.driver.records.popleft()
+            largest = max(largest, float(np.abs(record["q"] - record["q_d"]).max()) if record["run"] else 0.0)
+    latched = _latches(bench)
+    process, lost = bench.ur.process, (bench.loop.lost_records, arm.driver.statistics().overruns)
+    return Look(number, latched, largest, Held.of(os.getpid()), Held.of(process.pid if process else os.getpid()), *lost)
 
 
-def _latches(loop: ClosedLoop) -> bool:
-    """Lose packages until the guard latches; then re-arm."""
-    loop.simulation.command("drop", next=LOST)
-    latched = loop.arm.read(60.0, lambda: loop.loop.state in (GuardState.safe, GuardState.fault))
-    rest = time.monotonic() + 60.0
-    while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
-        loop.arm.read(0.05)
-        loop.driver.rearm()
-        loop.loop.rearm()
-    if loop.loop.state != GuardState.idle:
-        raise RobotDynamicsError(f"the guard cannot be re-armed: {loop.loop.state.name}")
+def _latches(bench: SocketBench) -> bool:
+    """Lose packages until the guard latches; then re-arm, and move again from the start."""
+    bench.lose(LOST)
+    latched = bench.arm.read(STALL, lambda: bench.latched)
+    rest = time.monotonic() + STALL
+    while time.monotonic() < rest and (bench.simulation.state["torque_mode"] or bench.loop.state != GuardState.idle):
+        bench.arm.read(0.05)
+        bench.arm.driver.rearm()
+        bench.loop.rearm()
+    back_to_start(bench.arm)
+    bench.arm.move()
     return latched
 
 

@@ -94,13 +94,17 @@ class SocketBench(Bench):
         self.arm: Any = None
         try:
             if self._with_arm:
-                self.arm = Arm(self.ur.host)
+                self.arm = self.made_arm()
                 self.loop, self.robot = self.arm.loop, self.arm.robot
                 self.arm.move()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def made_arm(self) -> Arm:
+        """The driver and its loop, connected."""
+        return Arm(self.ur.host)
 
     def __exit__(self, *_: object) -> None:
         if self.arm is not None:

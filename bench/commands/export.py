@@ -9,17 +9,16 @@ from typing import Any
 import click
 
 from bench.page import json_option, report, save_option
-from robot_dynamics_ros.cli.options import NewPath, robot_option_with
+from robot_dynamics_ros.cli.options import robot_option_with
 from robot_dynamics_ros.cli.printed import stderr, write_json
 
 
 @click.command("export")
 @robot_option_with("Shipped robot with a demo.", default="ur5e")
 @click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Seed of the held-out motion.")
-@click.option("--work", type=NewPath(directory=True), help="Keep recordings and the identified robot file here.")
 @json_option
 @save_option
-def command(robot: str, seed: int, work: Path | None, json_file: Path | None, save: bool) -> None:
+def command(robot: str, seed: int, json_file: Path | None, save: bool) -> None:
     """Roll out exported MuJoCo models under the recorded torque of a simulated robot, and compare the motions.
 
     The robot is identified from one simulated recording; errors are of another motion. Needs MuJoCo.
@@ -42,7 +41,7 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, sa
         return simulated.run(*motion)
 
     with tempfile.TemporaryDirectory() as directory:
-        found = load_robot(str(identified_model(robot, demo, work or Path(directory), stderr.print)))
+        found = load_robot(str(identified_model(robot, demo, Path(directory), stderr.print)))
     log, truth = record(seed)
     friction = "link_friction_torque" if given.drives.torque_side == "link" else "friction_torque"  # what it measures
     found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth[friction])

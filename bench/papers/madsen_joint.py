@@ -16,6 +16,8 @@ from bench.papers.hysteresis_methods import compare_hysteresis
 from bench.papers.labs import lab
 from bench.papers.table import Row, at_least, beside
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, reversals
+from robot_dynamics_ros.identification.excitation import joint_motions as planning
+from robot_dynamics_ros.identification.excitation.plan import checked
 from robot_dynamics_ros.identification.joint.friction import FrictionData, fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
@@ -58,7 +60,7 @@ def velocity_row() -> Row:
 
 def _steps(seed: int, start: np.ndarray, **options: Any) -> FrictionData:
     robot = lab.ur5e()
-    plan = lab.planning.velocity_steps(robot, 0, start, travel=4.0, **options)
+    plan = planning.velocity_steps(robot, 0, start, travel=4.0, **options)
     return measured_sliding(lab.measured(plan, lab.warm_robot(robot, seed), robot, 0)).data
 
 
@@ -108,7 +110,7 @@ def temperature_data(minutes: float) -> FrictionData:
         parts += max(1, round(2 * v)) * [there, back]
     cycle = motions.join(*parts)
     rounds = max(2, round(60.0 * minutes * 500.0 / len(cycle[0])))
-    plan = lab.planning.checked(robot, "temperature", [0], motions.join(*rounds * [cycle]), 500.0)
+    plan = checked(robot, "temperature", [0], motions.join(*rounds * [cycle]), 500.0)
     return measured_sliding(lab.measured(plan, machine, robot, 0, keep=4), width=1.0).data
 
 
@@ -138,7 +140,7 @@ def _over_counts(by_count: dict[int, HysteresisFit]) -> str:
 def hysteresis_data(cycles: int) -> HysteresisData:
     """One slow turn of the base joint; kinematic error removed, backlash by position."""
     robot = lab.ur5e()
-    plan = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
+    plan = planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
     return compensated(record.take(reversals(record)[0]))
 

@@ -18,6 +18,7 @@ from bench.papers.table import Row, at_least
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.dataset.segments import reversals
+from robot_dynamics_ros.identification.excitation import joint_motions as planning
 from robot_dynamics_ros.identification.joint.friction import fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import at_angle, kinematic_error_and_backlash
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
@@ -70,10 +71,10 @@ def run(quick: bool = False) -> list[Row]:
 def prepare(cycles: int) -> Bench:
     """Friction from velocity steps and kinematic error from one slow turn of the folded robot."""
     robot = lab.ur5e()
-    steps = lab.planning.velocity_steps(robot, 0, lab.START, count=12, travel=4.0)
+    steps = planning.velocity_steps(robot, 0, lab.START, count=12, travel=4.0)
     data = measured_sliding(lab.measured(steps, lab.warm_robot(robot, 0), robot, 0)).data
     law = fit_friction("madsen", data, fixed={"fl": 0.0}, temperature=False)
-    turn = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
+    turn = planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(turn, lab.warm_robot(robot, 1), robot, 0, keep=5)
     record = record.take(reversals(record)[0])
     theta = np.asarray(record.theta)
@@ -118,7 +119,7 @@ def static_experiment(bench: Bench, stiffness: float | None) -> StiffnessFit:
 
 def online_log(bench: Bench, stiffness: float | None, seed: int) -> Log:
     """35 s of bang-coast-bang motion through the stages that run live before the stiffness stage."""
-    plan = lab.planning.stiffness(bench.robot, 0, STRETCHED, rate=RATE)
+    plan = planning.stiffness(bench.robot, 0, STRETCHED, rate=RATE)
     machine = _machine(bench, stiffness, seed)
     machine.rate = plan.rate
     log = rehearse(machine, plan.motion)

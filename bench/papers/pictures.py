@@ -9,6 +9,7 @@ import numpy as np
 
 from bench.papers.labs import lab
 from bench.papers.madsen_joint import FIT_ROWS, hysteresis_data, temperature_data
+from robot_dynamics_ros.identification.excitation.plan import checked
 from robot_dynamics_ros.identification.joint.friction import fit_friction
 from robot_dynamics_ros.identification.joint.hysteresis import fit_hysteresis
 from robot_dynamics_ros.plots import BLUE, OTHER, RED, figure, save
@@ -38,7 +39,7 @@ def _loops(axis: Any) -> None:
     q = lab.START + np.outer(size * np.sin(2 * np.pi * t / PERIOD), np.eye(6)[0])
     qd = np.gradient(q, 1 / RATE, axis=0)
     robot = lab.ur5e()
-    plan = lab.planning.checked(robot, "fading", [0], (q, qd, np.gradient(qd, 1 / RATE, axis=0)), RATE)
+    plan = checked(robot, "fading", [0], (q, qd, np.gradient(qd, 1 / RATE, axis=0)), RATE)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
     theta = np.asarray(record.theta) - np.asarray(record.theta)[0]
     shown = slice(round(0.75 * PERIOD * RATE / 5), None)  # after the first reversal

@@ -153,6 +153,7 @@ def _of_the_arm(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) ->
 
 def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> tuple[Excitation, Limits, Points]:
     from robot_dynamics_ros.identification.excitation import joint_motions
+    from robot_dynamics_ros.identification.excitation.plan import check_space, sampled, with_limits_of
     from robot_dynamics_ros.trajectories.files import few_points
 
     sizes: dict[str, Any] = {to: o[option] for option, to in SIZES[kind].items() if o[option] is not None}
@@ -165,7 +166,7 @@ def _of_joints(kind: str, arm: RobotFile, limits: Limits, o: dict[str, Any]) -> 
     if kind == "velocity-steps":
         make = joint_motions.enough_velocity_steps
     plan = joint_motions.joined(arm, [make(arm, j, start, rate=arm.rate, **sizes) for j in indices])
-    limits = joint_motions.with_limits_of(arm, limits)
-    joint_motions.check_space(arm, limits, plan)
+    limits = with_limits_of(arm, limits)
+    check_space(arm, limits, plan)
     console.print(f"{kind}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits")
-    return joint_motions.sampled(plan), limits, few_points(plan.motion, plan.rate)
+    return sampled(plan), limits, few_points(plan.motion, plan.rate)

@@ -10,18 +10,17 @@ from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.excitation import joint_motions
+from robot_dynamics_ros.identification.excitation import plan as plans
 from robot_dynamics_ros.identification.excitation.joint_motions import (
     JOINT_MOTIONS,
-    check_space,
-    checked,
     enough_velocity_steps,
     joined,
     reversals,
     stiffness,
     velocity_steps,
-    with_limits_of,
 )
 from robot_dynamics_ros.identification.excitation.limits import Box, Limits
+from robot_dynamics_ros.identification.excitation.plan import check_space, checked, with_limits_of
 from robot_dynamics_ros.identification.joint.friction import LAW, least_samples
 from robot_dynamics_ros.identification.joint.sliding import measured_sliding
 from robot_dynamics_ros.models import RobotModel
@@ -133,7 +132,7 @@ def test_the_tcp_keeps_its_speed(name):
 def test_a_box_between_the_samples_of_a_long_motion_is_seen(monkeypatch):
     """A period of 4 s, of which every 0.5 s would be the same poses in each."""
     plan = joint_motions.duty_cycles(UR5E, 0, START, duties=(1.0,), minutes=4.0, rate=100.0)
-    monkeypatch.setattr(joint_motions, "_DRAWN", len(plan.motion[0]) // 50)
+    monkeypatch.setattr(plans, "DRAWN", len(plan.motion[0]) // 50)
     model = RobotModel(UR5E.kinematic_chain(), UR5E.joint_names)
     tip = model.fk(plan.motion[0][75])[-1, :3, 3]
     limits = replace(with_limits_of(UR5E, Limits.of(UR5E)), outside=(Box(tuple(tip - 0.03), tuple(tip + 0.03)),))

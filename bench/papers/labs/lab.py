@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
-from robot_dynamics_ros.identification.excitation import joint_motions as planning
-from robot_dynamics_ros.identification.excitation.joint_motions import Plan
+from robot_dynamics_ros.identification.excitation.plan import Plan, checked
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.rehearsal import rehearse
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -55,4 +54,4 @@ def sweeps(robot: RobotFile, joint: int, start: np.ndarray, travel: float, speed
     end = np.array(start)
     end[joint] += travel
     parts = [motions.trapezoid(*ends, velocity=v) for v in speeds for ends in ((start, end), (end, start))]
-    return planning.checked(robot, "sweeps", [joint], motions.join(*parts), 500.0)
+    return checked(robot, "sweeps", [joint], motions.join(*parts), 500.0)

@@ -11,6 +11,8 @@ import numpy as np
 from bench.papers.labs import lab
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
+from robot_dynamics_ros.identification.excitation import joint_motions as planning
+from robot_dynamics_ros.identification.excitation.plan import checked
 from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction
 from robot_dynamics_ros.identification.joint.sliding import Sliding, measured_sliding
 from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
@@ -140,7 +142,7 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
 def stepped(joint: int, temperature: float, pose: tuple[float, ...], name: str = "ur5e") -> Sliding:
     """Velocity steps of one joint held at one temperature."""
     robot = assumed_file(name)
-    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=subject(robot).travel[joint])
+    plan = planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=subject(robot).travel[joint])
     machine = lab.warm_robot(robot, joint, temperature)
     return measured_sliding(lab.measured(plan, machine, robot, joint))
 
@@ -178,7 +180,7 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
     parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]
-    plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), machine.rate)
+    plan = checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), machine.rate)
     return joint_records(rehearse(machine, plan.motion, keep=KEEP), robot)
 
 

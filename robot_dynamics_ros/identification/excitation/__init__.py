@@ -2,7 +2,7 @@
 
 limits.py what must be kept; motion.py Fourier motions; criteria.py, space.py and problem.py criteria
 and limits with slopes; search.py and design.py the best Fourier motion; points.py point-to-point tours; check.py that a
-motion keeps its limits between samples too.
+motion keeps its limits between samples too; joint_motions.py motions for one property of a joint, plan.py their limits.
 """
 
 from robot_dynamics_ros.identification.excitation.design import Excitation, design_fourier

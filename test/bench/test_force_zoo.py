@@ -231,8 +231,8 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
     assert found["found_20"]["worst quarter"] == pytest.approx(5.0)
     lone = table.summary([verdict(0, delay_10=float("nan"))])["ours"]["delay_10"]
     assert all(np.isnan(v) for v in lone.values())
-    text = markdown_table(table.cells(people))
-    assert len({line.replace("\\|", "").count("|") for line in text.splitlines()}) == 1
+    lines = markdown_table(table.cells(people)).splitlines()
+    assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
 
 
 @pytest.mark.long

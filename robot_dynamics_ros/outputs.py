@@ -18,6 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ConfigError, DataError
 
 BAG_MARK = "robot_dynamics"  # key of the custom data in the metadata of every bag this package writes
+EFFORT_UNIT = "effort_unit"  # the same for the unit of its efforts: A or %, where a table states it
 
 
 def command_line() -> str:

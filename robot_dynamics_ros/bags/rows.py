@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.runs import pieces_of
 from robot_dynamics_ros.signals.table import shown
@@ -42,7 +43,7 @@ def moved_beside(ends: Mapping[str, tuple[float, float]]) -> str:
 class BagReport:
     """Facts about a loaded bag; `dropped` counts rows by reason, `notes` are sentences for the user.
 
-    effort_unit: A or % where a table says so; a bag does not say it.
+    effort_unit: A or % where a table says so, or the bag that was written from it.
     """
 
     files: list[str]
@@ -63,6 +64,13 @@ class BagReport:
         """Count rows dropped for a reason; zero is not mentioned."""
         if count:
             self.dropped[reason] = self.dropped.get(reason, 0) + int(count)
+
+    def take_unit(self, path: Path, unit: str, said: str) -> None:
+        """Note the `effort_unit` of a part; said: as the part states it. Raises DataError where others have another."""
+        if self.topic and unit != self.effort_unit:
+            said = said or "none is stated"
+            raise DataError(f"{path}: unit of the effort is not that of the parts before it ({said}): convert it")
+        self.effort_unit = unit
 
     @property
     def source(self) -> str:

@@ -19,6 +19,7 @@ from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.live_writer import ZSTD, in_turn, plain, recovery, refuse_packed
 from robot_dynamics_ros.bags.tables import READERS
 from robot_dynamics_ros.errors import DataError, first_line
+from robot_dynamics_ros.outputs import EFFORT_UNIT
 
 BAGS = (".db3", ".mcap", ".bag")
 FILES = (*BAGS, ".zstd", ".parquet")  # that hold the messages of a directory
@@ -31,10 +32,11 @@ OF_MESSAGE = 0x05
 
 @dataclass
 class RawTopic:
-    """One topic as stored: type, receive stamps [ns] and serialised messages."""
+    """One topic as stored: type, receive stamps [ns] and serialised messages; effort_unit: as the bag states it."""
 
     type: str
     ros2: bool
+    effort_unit: str = ""
     receive_ns: list[int] = field(default_factory=list)
     raws: list[bytes] = field(default_factory=list)
     too_long: int = 0
@@ -136,8 +138,9 @@ def _reader(path: Path) -> Any:
 def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progress: Wrap | None) -> None:
     with _reader(path) as reader:
         connections = [c for c in reader.connections if c.msgtype in wanted]
+        unit = "" if _is_ros1(path) else _effort_unit(reader.storage.metadata.custom)
         for c in reader.connections:
-            topics.setdefault(c.topic, RawTopic(c.msgtype, not _is_ros1(path)))
+            topics.setdefault(c.topic, RawTopic(c.msgtype, not _is_ros1(path), unit))
         if not connections:
             return
         chunks = None if progress or _is_ros1(path) else indexed_chunks(reader)
@@ -150,6 +153,12 @@ def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progre
             messages = progress(messages, f"reading {path.name}", sum(c.msgcount for c in connections))
         for connection, stamp, raw in messages:
             topics[connection.topic].take(stamp, raw)
+
+
+def _effort_unit(custom: Any) -> str:
+    """A or %, where the custom data of a bag state it; "" elsewhere."""
+    unit = custom.get(EFFORT_UNIT) if isinstance(custom, dict) else ""
+    return unit if unit in ("A", "%") else ""
 
 
 def indexed_chunks(reader: Any) -> list[Any] | None:

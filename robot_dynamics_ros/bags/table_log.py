@@ -81,13 +81,11 @@ def table_log(
     stamps, clock = clock_of(table, options.time, options.rate, report)
     units = _units(path, taken, signals, options, stamps)
     unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
-    if report.topic and "effort" in units and unit != report.effort_unit:
-        said = units["effort"] or "none is stated"
-        raise DataError(f"{path}: unit of the effort is not that of the parts before it ({said}): convert the columns")
+    if "effort" in units:
+        report.take_unit(path, unit, units["effort"])
     report.topic, report.stamps = f"columns {', '.join(_with_unit(*u) for u in units.items())}", clock
     report.messages += table.rows
     report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
-    report.effort_unit = unit
     signals = {s: v * SCALE.get(units[s], 1.0) for s, v in signals.items()}
     finite = np.isfinite(stamps)
     if not finite.any():

@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.tables import READERS, is_table
 from robot_dynamics_ros.cli.options import NewPath, complete_robot
 from robot_dynamics_ros.cli.printed import console, print_identify
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.outputs import refuse_bag
+from robot_dynamics_ros.outputs import EFFORT_UNIT, refuse_bag
 from robot_dynamics_ros.robot_file import load_robot
 
 
@@ -62,7 +62,8 @@ def command(
     options = TableOptions(_mapping(columns), *_clock(time), units)
     arm = None if robot is None else load_robot(robot)
     log, report = load_bag(files, arm, require=("q",), table=options)
-    write_bag(log, out, inputs=files, about={"imported": ", ".join(f.name for f in files)})
+    about = {"imported": ", ".join(f.name for f in files), EFFORT_UNIT: report.effort_unit}
+    write_bag(log, out, inputs=files, about=about)
     for line in report.lines():
         console.print(line)
     if not log.has("effort"):

@@ -26,6 +26,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.recorded_effort import with_recorded_effort
 from robot_dynamics_ros.estimators.wrench_metrics import rms
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.outputs import EFFORT_UNIT
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
@@ -196,7 +197,8 @@ def write_replay(
 
     Raises DataError when it cannot be written.
     """
-    about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
+    sources = ", ".join(result.report.files)
+    about = {"robot": result.robot.name, "source": sources, EFFORT_UNIT: result.report.effort_unit}
     written = [
         write_bag(
             result.log,

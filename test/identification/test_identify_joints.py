@@ -205,8 +205,9 @@ def test_the_command_writes_robot_file_and_report(bag, tmp_path):
     assert "<td>Nm s/rad</td>" in page
 
 
+@pytest.mark.parametrize("imported", [False, True])
 @pytest.mark.parametrize("unit", ["A", "%"])
-def test_friction_in_another_unit_is_not_written_into_a_file_in_newton_metres(steps, tmp_path, unit):
+def test_friction_in_another_unit_is_not_written_into_a_file_in_newton_metres(steps, tmp_path, unit, imported):
     """Ampere of the columns became Nm of the robot file without a word."""
     signals = (("q", "rad", steps.q), ("effort", unit, steps.effort))
     columns = {f"{name}{j} [{of}]": x[:, j] for name, of, x in signals for j in range(6)}
@@ -217,10 +218,13 @@ def test_friction_in_another_unit_is_not_written_into_a_file_in_newton_metres(st
         header=",".join(["time [s]", *columns]),
         comments="",
     )
-    out = tmp_path / "out"
+    out, recorded = tmp_path / "out", tmp_path / "run.csv"
+    if imported:
+        recorded = tmp_path / "bag"
+        robot_dynamics("import", tmp_path / "run.csv", "-r", "ur5e", "--out", recorded, catch_exceptions=False)
     with pytest.raises(DataError, match=f"in {unit}, ur5e declares Nm: convert"):
         robot_dynamics(
-            *("identify", tmp_path / "run.csv", "-r", "ur5e", "--what", "friction", "--joint", "1", "--out", out),
+            *("identify", recorded, "-r", "ur5e", "--what", "friction", "--joint", "1", "--out", out),
             catch_exceptions=False,
         )
     assert not out.exists()

@@ -75,6 +75,15 @@ def test_work_that_repeats_itself_is_not_surer_than_a_minute_of_it():
     assert once == pytest.approx(often, rel=0.2)
 
 
+def test_percentages_of_the_ratings_are_no_turned_joint():
+    """They were refused as an elbow that counts from another zero."""
+    log = synthetic_log(UR5E, TRUTH, 1)
+    log.effort = 100 * log.effort / [150.0, 150.0, 150.0, 28.0, 28.0, 28.0]
+    with pytest.raises(DataError, match="1: .*have different units .a percentage.* --effort current"):
+        steps([recording(log, "1")], until="recognise_effort")
+    assert steps([recording(log, "1")], until="recognise_effort", effort="current").rigid
+
+
 def test_identify_refuses_a_recording_of_a_turned_wrist():
     log = synthetic_log(UR5E, TRUTH, 1, duration=30.0, rate=50.0)
     for signal in (log.q, log.qd, log.effort):

@@ -26,7 +26,7 @@ WIDE = 0.2  # rad/s, width of a second friction step
 # of a UR3 and a UR10. The first axis of a wrist reversed: in all of 42 `excite`, in 35 of 42 minutes of moves
 SURE, SMALLER = 10.0, 0.85
 ALIKE = 0.1  # share between ways that may be the same: j4 half a turn off is j5 reversed at many arms
-RIDGE, ROUNDS = 1e-8, 3
+RIDGE, ROUNDS, TURNS = 1e-8, 3, 30
 
 
 def refuse_turned(rigid: RigidModel, motion: Motion, name: str) -> None:
@@ -39,6 +39,11 @@ def refuse_turned(rigid: RigidModel, motion: Motion, name: str) -> None:
     better = {text: s for text, (s, share) in ways(rigid, motion).items() if s > SURE and share < SMALLER}
     if not better:
         return
+    if own_units(rigid, motion) > max(better.values()):
+        raise DataError(
+            f"{name}: the efforts of the joints have different units (a percentage of each joint's rating?): name the "
+            "columns [%] or A, or identify with --effort current"
+        )
     likely = " or ".join(text for text, s in better.items() if s > (1.0 - ALIKE) * max(better.values()))
     raise DataError(
         f"{name}: bodies of any mass explain the effort far better with {likely}: turn this axis or move this zero in "
@@ -51,9 +56,8 @@ def ways(rigid: RigidModel, motion: Motion) -> dict[str, tuple[float, float]]:
     in words that name joint and way. The bodies beyond a joint load it and those before, and the next one shows its
     zero: what is gained in others alone, as of friction that repeats itself from pick to place, is none of the way.
     """
-    motion, n, names = thinned(motion.every(max(1, int(motion.rate / RATE))), ROWS), rigid.n, rigid.robot.joint_names
-    moving = np.abs(motion.qd).T > MOVING
-    joints = np.flatnonzero(moving.sum(axis=1) >= SAMPLES)
+    motion, moving, joints = _moving(rigid, motion)
+    n, names = rigid.n, rigid.robot.joint_names
     if n < 2 or not len(joints) or not rigid.gravity.any():
         return {}
     count, found = moving.sum(axis=1)[joints], {}
@@ -69,6 +73,30 @@ def ways(rigid: RigidModel, motion: Motion) -> dict[str, tuple[float, float]]:
             sums = float(count @ gain), float(count[near] @ gain[near])
             found[f"{names[j]} {text}"] = min(sums) / motion.rate, float(np.exp(-gain[near].max()))
     return found
+
+
+def own_units(rigid: RigidModel, motion: Motion) -> float:
+    """By how much bodies explain more where the effort of each joint has a unit of its own, see SURE [s]: turns of the
+    bodies that explain the torques, and of the torques per unit.
+    """
+    motion, moving, joints = _moving(rigid, motion)
+    count, n = moving.sum(axis=1)[joints], rigid.n
+    given = _grams(rigid, motion, joints, moving, np.ones(n), np.zeros(n))
+    unit, grams = np.ones(len(joints)), given
+    for _ in range(TURNS):
+        x = -_bodies(grams, count)[0][:-1]
+        unit = (given[:, -1, :-1] @ x) / np.einsum("i,kij,j->k", x, given[:, :-1, :-1], x)
+        scale = np.ones_like(given[:, 0])
+        scale[:, :-1] = (unit / np.median(np.abs(unit)))[:, None]
+        grams = given * scale[:, :, None] * scale[:, None, :]
+    return float(count @ (_left(given, count) - _left(grams, count))) / motion.rate
+
+
+def _moving(rigid: RigidModel, motion: Motion) -> tuple[Motion, np.ndarray, np.ndarray]:
+    """Samples that are compared, where each joint moves (n, N), and the joints that move enough."""
+    motion = thinned(motion.every(max(1, int(motion.rate / RATE))), ROWS)
+    moving = np.abs(motion.qd).T > MOVING
+    return motion, moving, np.flatnonzero(moving.sum(axis=1) >= SAMPLES)
 
 
 def _grams(
@@ -99,7 +127,14 @@ def _signed(grams: np.ndarray, turned: Iterable[int]) -> Iterator[np.ndarray]:
 
 
 def _left(grams: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Logarithm (k,) of the RMS that the best bodies leave of each joint, each weighted by what is left of it."""
+    """Logarithm (k,) of the RMS that the best bodies leave of each joint."""
+    return np.asarray(0.5 * np.log(_bodies(grams, count)[1]))
+
+
+def _bodies(grams: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(-x, 1) (b + 1,) of the best bodies x, and the mean square that they leave of each joint (k,), each weighted by
+    what is left of it.
+    """
     left = grams[:, -1, -1] / count
     for _ in range(ROUNDS):
         H = (grams / left[:, None, None]).sum(axis=0)
@@ -107,4 +142,4 @@ def _left(grams: np.ndarray, count: np.ndarray) -> np.ndarray:
         scaled = H[:-1, :-1] / np.outer(size, size) + RIDGE * np.eye(len(size))
         e = np.append(-np.linalg.solve(scaled, H[:-1, -1] / size) / size, 1.0)
         left = np.maximum(np.einsum("i,kij,j->k", e, grams, e) / count, 1e-12)
-    return np.asarray(0.5 * np.log(left))
+    return e, left

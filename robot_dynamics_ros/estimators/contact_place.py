@@ -14,6 +14,7 @@ from robot_dynamics_ros.signals import Log
 
 ROWS = 8  # of each contact that are judged; their median counts
 SURE = 100.0  # times likelier
+BRIEF = 0.1  # s; of a shorter contact nothing is said: the observer shows its torques too small, or noise was flagged
 PLACES = (0.0, 0.5, 1.0)  # along a link, from its joint to the next
 WRIST = 2  # last links, on which a force is about that at the TCP
 EXPECTED = {p.name: float(p.default) for p in CONSTANTS if p.name in ("expected_force", "small_contact")}
@@ -21,7 +22,7 @@ EXPECTED = {p.name: float(p.default) for p in CONSTANTS if p.name in ("expected_
 
 def beside_tcp(log: Log, robot: RobotFile) -> np.ndarray:
     """Contact at the TCP that a replay flagged -> whether a force at another link explains its torques SURE times
-    better (K,) bool.
+    better, at none that is BRIEF (K,) bool.
     """
     found = flagged(log)
     if not found or robot.n_joints <= WRIST + 1:
@@ -29,7 +30,8 @@ def beside_tcp(log: Log, robot: RobotFile) -> np.ndarray:
     rows = [of[np.unique(np.linspace(0, len(of) - 1, ROWS).astype(int))] for of in found]
     better = _better_elsewhere(log[np.concatenate(rows)], robot)
     parts = np.split(better, np.cumsum([len(k) for k in rows])[:-1])
-    return np.array([np.median(part) for part in parts]) > np.log(SURE)
+    lasting = np.array([log.time[of[-1]] - log.time[of[0]] >= BRIEF for of in found])
+    return lasting & (np.array([np.median(part) for part in parts]) > np.log(SURE))
 
 
 def _better_elsewhere(log: Log, robot: RobotFile) -> np.ndarray:

@@ -143,7 +143,7 @@ def order_rows(log: Log, report: BagReport) -> Log:
     back = int((step < 0).sum())
     if not back:
         return log
-    if not clock_restarts(log.stamp_ns):
+    if step.min() > -SWAPPED:
         report.notes.append(f"{back} messages were out of order and have been sorted")
         return log[np.argsort(log.stamp_ns, kind="stable")]
     report.notes.append(f"the clock went backwards {back} times (restart or loop): observers start again there")

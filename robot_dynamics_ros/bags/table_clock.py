@@ -22,12 +22,12 @@ FAR, OFTEN = 100, 0.1  # steps of a clock by which it falls in more than this sh
 PAUSE = 1.0  # s between parts whose clock starts again: episodes of a data set, several tables
 
 
-def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -> tuple[np.ndarray, str]:
-    """Stamps (N,) [ns], NaN where a row has none, and the name of the clock: a column, found by name where it is "", or
-    a rate [Hz]. Raises DataError where there is none.
+def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -> tuple[int, np.ndarray, str]:
+    """First stamp [ns], those of all rows (N,) [ns] from it on, NaN where a row has none, and the name of the clock: a
+    column, found by name where it is "", or a rate [Hz]. Raises DataError where there is none.
     """
     if rate is not None:
-        return EPOCH + np.round(np.arange(table.rows) * (1e9 / rate)), f"{rate:g} Hz"
+        return EPOCH, np.round(np.arange(table.rows) * (1e9 / rate)), f"{rate:g} Hz"
     named = [(column, unit_of(column))] if column else time_columns(list(table.columns))
     what = "no column of time found"
     for name, unit in named:
@@ -57,7 +57,9 @@ def clock_of(table: Table, column: str, rate: float | None, report: BagReport) -
             what = f"column {name!r} [{unit}] gives {found:.3g} Hz, robots are recorded at {limits} (wrong unit?)"
             continue
         report.notes.append(f"time: {name}" if unit_of(name) else f"time: {name} [{unit}]")
-        return _continued(values, SECONDS[unit], report), name
+        if unit != "s" and table.columns[name].dtype.kind in "iu":  # not rounded to the digits of a float since 1970
+            values = table.columns[name].astype(np.int64)
+        return *_continued(values, SECONDS[unit], report), name
     raise DataError(
         f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
         f"columns: {shown(list(table.columns))}"
@@ -79,8 +81,10 @@ def _time_unit(step: float) -> str:
     return next((u for u, s in SECONDS.items() if s <= 1.0 and RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
 
 
-def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
-    """Stamps [ns], NaN of a row whose time alone jumps; a clock that starts again goes on after a PAUSE."""
+def _continued(values: np.ndarray, scale: float, report: BagReport) -> tuple[int, np.ndarray]:
+    """First stamp [ns], and those from it on, NaN of a row whose time alone jumps; a clock that starts again goes on
+    after a PAUSE.
+    """
     known = np.flatnonzero(np.isfinite(values))
     known = known[~jumps_alone(values[known] * scale * 1e9)]
     first = values[known[0]]
@@ -94,13 +98,13 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarra
     seconds = seconds + np.cumsum(ahead)
     if len(back):
         report.notes.append(starts_again(len(back)))
-    begin = np.round(first * scale * 1e9)
+    begin = round(first.item() * round(scale * 1e9))
     start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
     if start == EPOCH + begin:  # or what is laid over the estimates by its time is off by that
         report.notes.append("the clock has no date: stamps are its time and 1 s (a stamp of 0 is none)")
     stamps = np.full(len(values), np.nan)
-    stamps[known] = start + np.round(seconds * 1e9)
-    return stamps
+    stamps[known] = np.round(seconds * 1e9)
+    return start, stamps
 
 
 def starts_again(count: int) -> str:

@@ -78,7 +78,7 @@ def table_log(
     report.notes += _incomplete(table, taken, labels)
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
-    stamps, clock = clock_of(table, options.time, options.rate, report)
+    start, stamps, clock = clock_of(table, options.time, options.rate, report)
     units = _units(path, taken, signals, options, stamps)
     unit = {"A": "A", "mA": "A", "%": "%"}.get(units.get("effort", ""), "")
     if "effort" in units:
@@ -93,7 +93,7 @@ def table_log(
     report.drop("without a time, or whose time alone jumps", int((~finite).sum()))
     columns = {} if "q" in options.columns else taken["q"]
     labels = labels if joint_names is None else joints_in(columns, joint_names) or labels
-    log = Log(_names(labels), stamps[finite], {s: v[finite] for s, v in signals.items()})
+    log = Log(_names(labels), start + stamps[finite].astype(np.int64), {s: v[finite] for s, v in signals.items()})
     return log if joint_names is None else _named(log, path, labels, joint_names, aliases, report)
 
 

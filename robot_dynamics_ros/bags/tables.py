@@ -154,7 +154,8 @@ def _parquet(path: Path) -> dict[str, np.ndarray]:
             arrays[name] = column.to_numpy()
         elif types.is_timestamp(kind):
             stamps = column.to_numpy().astype("datetime64[ns]")
-            arrays[f"{name} [ns]"] = np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64))
+            missing, whole = np.isnat(stamps), stamps.astype(np.int64)
+            arrays[f"{name} [ns]"] = np.where(missing, np.nan, whole) if missing.any() else whole
     return _columns(arrays, lerobot_names(path))
 
 

@@ -87,9 +87,9 @@ def _of_table(path: Path, columns: str) -> tuple[np.ndarray, np.ndarray, str]:
     names = chosen(table, columns)
     if len(names) != 6:
         raise DataError(f"{path}: {columns} has {len(names)} columns, expected 6")
-    stamps, _ = clock_of(table, "", None, BagReport([str(path)]))
+    start, stamps, _ = clock_of(table, "", None, BagReport([str(path)]))
     known, wrench = np.isfinite(stamps), np.column_stack([table.columns[name] for name in names])
-    return stamps[known].astype(np.int64), wrench[known], "base"
+    return start + stamps[known].astype(np.int64), wrench[known], "base"
 
 
 def _decoded(raw: RawTopic, log: Log, stamps: str) -> list[tuple[np.ndarray, np.ndarray, str]]:

@@ -92,6 +92,14 @@ def test_a_clock_that_runs_backwards_or_has_few_digits_is_refused(tmp_path, cloc
         load_bag(path)
 
 
+def test_whole_nanoseconds_are_kept(tmp_path):
+    """They were up to 128 ns off, the digits of a float."""
+    t, q, _, tau = motion(6)
+    stamps = 1_777_000_000_123_456_789 + np.round(1e9 * t).astype(np.int64)
+    np.savez(tmp_path / "run.npz", time=stamps, q=q, tau=tau)
+    assert np.array_equal(load_bag(tmp_path / "run.npz")[0].stamp_ns, stamps)
+
+
 def test_a_clock_that_no_robot_has_is_refused_with_its_rate(tmp_path):
     t, q, _, tau = motion(2)
     columns = {"Time [sec]": 1e3 * t, "q{}": q, "tau{}": tau}

@@ -117,9 +117,11 @@ SWAPPED = 100_000_000  # ns; a stamp this little before the one preceding it arr
 
 
 def jumps_alone(stamps: np.ndarray) -> np.ndarray:
-    """Stamps (N,) [ns] that fall back behind, or are ahead of, both neighbours, which follow each other: (N,) bool."""
-    alone, step = np.zeros(len(stamps), bool), np.diff(stamps)
-    alone[1:-1] = (step[1:] + step[:-1] > 0) & (np.minimum(step[1:], step[:-1]) <= -SWAPPED)
+    """Stamps (N,) [ns] that fall back behind, or are ahead of, both neighbours, which follow each other; or 0 beside
+    dates. (N,) bool.
+    """
+    alone, step = (stamps == 0) & (np.max(stamps, initial=0) >= FIRST_DATE_NS), np.diff(stamps)
+    alone[1:-1] |= (step[1:] + step[:-1] > 0) & (np.minimum(step[1:], step[:-1]) <= -SWAPPED)
     return alone
 
 

@@ -6,6 +6,7 @@ import os
 import socket
 from contextlib import suppress
 from hashlib import sha256
+from ipaddress import ip_address
 
 from robot_dynamics_ros.errors import ConnectionFailed
 
@@ -22,6 +23,13 @@ def claim(name: str, why: str) -> socket.socket:
         held.close()
         raise ConnectionFailed(why) from None
     return held
+
+
+def of_this_machine(host: str) -> bool:
+    """Whether a host is this machine by its loopback address."""
+    with suppress(ValueError):
+        return ip_address(address(host)).is_loopback
+    return False
 
 
 def address(host: str) -> str:

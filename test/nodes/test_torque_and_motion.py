@@ -263,7 +263,8 @@ def test_the_points_and_the_bytes_of_a_trajectory_are_bounded(stand):
     assert f"more than {MOST_BYTES}" in node.published["~/motion"][-1].data
 
 
-def test_the_time_scale_of_a_simulated_robot_is_refused_for_a_real_one(make):
+@pytest.mark.parametrize("host", ["192.168.0.10", "127.robot.invalid"])
+def test_the_time_scale_of_a_simulated_robot_is_refused_for_a_real_one(make, host):
     with pytest.raises(CapabilityError, match="time_scale"):
-        make(**{"control.time_scale": 0.5, "ip": "192.168.0.10"})
+        make(**{"control.time_scale": 0.5, "ip": host})
     make(**{"control.time_scale": 0.5})

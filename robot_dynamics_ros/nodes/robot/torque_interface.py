@@ -20,6 +20,7 @@ from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, ref
 from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.nodes.claims import of_this_machine
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.part import NodePart, reason
@@ -55,7 +56,7 @@ LEVELS = {GuardState.degraded: WARN, **dict.fromkeys(LATCHED, ERROR)}
 
 def _refuse_time_scale(scale: float, host: str) -> None:
     """Another pace than the host's belongs to a simulated robot, on this machine. Raises CapabilityError."""
-    if scale != 1.0 and not (host == "localhost" or host.startswith("127.")):
+    if scale != 1.0 and not of_this_machine(host):
         raise CapabilityError(f"control.time_scale {scale:g} is for a simulated robot on this machine, not for {host}")
 
 

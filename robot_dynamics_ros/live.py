@@ -52,7 +52,7 @@ class LiveForce:
     def __init__(
         self, robot: RobotFile | str | Path, parameters: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
-        self.robot = load_robot(robot) if isinstance(robot, (str, Path)) else robot
+        self.robot = robot if isinstance(robot, RobotFile) else load_robot(robot)
         refuse_implausible(self.robot)
         self.pipeline = Pipeline(self.robot, parameters, STAGES)
         self._sample = Sample(self.robot.joint_names)

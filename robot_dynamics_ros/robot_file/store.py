@@ -46,6 +46,8 @@ def shipped_robots() -> dict[str, Path]:
 
 def find_robot(name_or_path: str | Path) -> Path:
     """File of a shipped robot's name, or the path itself; ConfigError lists the known robots."""
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise ConfigError("robot", repr(name_or_path), "is no RobotFile, name of a shipped robot or file")
     known = shipped_robots()
     if str(name_or_path) in known:
         return known[str(name_or_path)]

@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import Log, Pipeline, load_robot
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.core_file import STAGES
 from robot_dynamics_ros.live import LiveForce
 
@@ -86,6 +86,11 @@ def test_a_stamp_that_is_no_time_is_refused_by_name_and_the_next_cycle_goes_on(r
     with pytest.raises(DataError, match="stamp = .* is no time in seconds"):
         live.update(POSE, effort=[5.0] * 6, stamp=stamp)
     assert np.isfinite(live.update(POSE, effort=[5.0] * 6, stamp=1.01).wrench).all()
+
+
+def test_what_is_no_robot_is_refused_by_name():
+    with pytest.raises(ConfigError, match="robot: None: is no RobotFile, name"):
+        LiveForce(None)
 
 
 def test_a_tare_is_refused_with_its_reason(robot):

@@ -15,6 +15,8 @@ from bench.force.table import NAMES
 from bench.force.zoo import Individual
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import STATES, Series, figures
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 ENDS = 5, 15, 30, 60  # minutes
 MINUTE = 100  # random numbers of the first one
@@ -33,10 +35,7 @@ def judge(name: str, who: Individual, work: Path | None, since: Since, ends: Seq
     with tempfile.TemporaryDirectory() as directory:
         out = (work or Path(directory)) / f"robot_{who.index}"
         identified = identified_file(robot, logs, out, Verdict(who.index, who.laws, []))
-    machine = simulated(robot, since.who(who), 30)
-    machine.reset(home(robot, who.draw(MINUTE)))
-    machine.set_temperatures(who.temperature + since.warmer - COOL)
-    pipeline, rows = Pipeline(identified), []
+    machine, pipeline, rows = cold(robot, who, since), Pipeline(identified), []
     for begin, end in zip((0, *ends), ends, strict=False):
         parts = []
         for minute in range(begin, end):
@@ -47,6 +46,15 @@ def judge(name: str, who: Individual, work: Path | None, since: Since, ends: Seq
         known = figures(reduce(Series.joined, parts)).items()
         rows.append({"kelvin": kelvin} | {k: float(v) for k, v in known if not isinstance(v, list)})
     return rows
+
+
+def cold(robot: RobotFile, who: Individual, since: Since) -> SimulatedRobot:
+    """The machine as cold as the air, COOL below the lubricant of the recordings and `since.warmer` warmer."""
+    machine, air = simulated(robot, since.who(who), 30), who.temperature + since.warmer - COOL
+    machine.reset(home(robot, who.draw(MINUTE)))
+    machine.set_ambient(air)
+    machine.set_temperatures(air)
+    return machine
 
 
 def cells(robots: Sequence[Sequence[Row]], ends: Sequence[int] = ENDS) -> list[list[str]]:

@@ -268,6 +268,17 @@ def test_a_machine_goes_on_from_where_it_stands_without_a_gap(ur5e):
     assert one < 2e-3 < 0.1 < whole  # of a cycle at up to 1 rad/s
 
 
+def test_a_cold_start_is_at_the_temperature_of_the_air(ur5e):
+    """The air was that of another day, up to 4 K off."""
+    (who,), still = zoo.individuals(ur5e, 1, 3, zoo.families("lugre")), np.zeros((500, 6))
+    warmed = []
+    for air in (None, who.temperature - hour.COOL):
+        machine = hour.cold(ur5e, who, recordings.SAME)
+        truth = machine.run(machine.record().q + still, still, still, ambient=air)[1]
+        warmed.append(truth["lubricant_temperature"][-1])
+    np.testing.assert_array_equal(*warmed)
+
+
 @pytest.mark.long
 def test_work_from_a_cold_start_warms_the_robot_and_is_judged_by_its_age(ur5e):
     (who,) = zoo.individuals(ur5e, 1, 3, zoo.families("maxwell"))

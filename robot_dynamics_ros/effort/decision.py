@@ -34,8 +34,9 @@ class Decision:
 
     gain, gain_std (n,): effort per Nm, positive. flipped: joints whose sign is not that of the other joints.
     doubtful: joints whose gravity or friction contradicts the sign. creates_energy: joints whose sliding friction
-    would create energy with that sign. votes (n,) bool: joints that decided the meaning. of_masses: whether the gain of
-    a current is that of the masses (the file has no constants, or some that do not fit). unit_error: a sentence, or "".
+    would create energy with that sign. unseen: of the doubtful, those whose gravity shows no sign. votes (n,) bool:
+    joints that decided the meaning. of_masses: whether the gain of a current is that of the masses (the file has no
+    constants, or some that do not fit). unit_error: a sentence, or "".
     """
 
     meaning: Meaning | None
@@ -45,6 +46,7 @@ class Decision:
     flipped: tuple[str, ...]
     doubtful: tuple[str, ...]
     creates_energy: tuple[str, ...]
+    unseen: tuple[str, ...]
     votes: np.ndarray
     evidence: Evidence
     of_masses: bool = False
@@ -76,6 +78,11 @@ class Decision:
         """The doubt about a single joint, which is not enough to refuse; "" without."""
         if len(self.doubtful) != 1:
             return ""
+        if self.unseen:
+            return (
+                f"{self.doubtful[0]}: effort has the opposite sign of the other joints, or it was moved by hand: "
+                "its friction would create energy, and gravity does not show its sign: kept; reverse it in the driver"
+            )
         return (
             f"{self.doubtful[0]}: effort may have the opposite sign of the other joints; gravity and friction do not "
             "agree on it: kept"
@@ -169,8 +176,10 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None,
     found = None if found is None else replace(found, sign=sign)
     names = np.array(robot.joint_names, dtype=object)
     creates = (friction == -signs) & (side == "motor")
-    flipped, doubtful, energy = (tuple(names[rows]) for rows in (signs != sign, (gravity == -signs) | creates, creates))
-    return Decision(found, signs, gain, std, flipped, doubtful, energy, votes, evidence, by_masses, error)
+    doubtful = (gravity == -signs) | creates
+    rows = signs != sign, doubtful, creates, doubtful & (gravity == 0)
+    flipped, doubted, energy, unseen = (tuple(names[joints]) for joints in rows)
+    return Decision(found, signs, gain, std, flipped, doubted, energy, unseen, votes, evidence, by_masses, error)
 
 
 def _indicators(

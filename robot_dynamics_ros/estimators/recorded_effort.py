@@ -46,7 +46,7 @@ def with_recorded_effort(
     if (factors < 0).any():
         log.effort = log.effort * factors
     ambiguous = decision.ambiguity(robot)
-    doubts = [ambiguous + taken] if decision.ambiguous else []
+    doubts = [ambiguous + taken] * decision.ambiguous + [decision.warning] * bool(decision.unseen and decision.warning)
     kept = {decision.warning: decision.warning, ambiguous: ambiguous + taken}
     said = [kept.get(text, f"{text}: taken as the data say") for text in found]
     return robot, [*said, *constants], doubts

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
+from prepared import moves
 from public_data import DATA, needs_data
 from table_files import write_csv
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.effort.recording import adopted, contradictions
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.recorded_effort import effort_decision
+from robot_dynamics_ros.estimators.recorded_effort import effort_decision, with_recorded_effort
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.estimators.replay_verdict import judged
 from robot_dynamics_ros.robot_file import load_robot
@@ -53,6 +54,15 @@ def test_contradictions_are_named(motion, how, text):
         text = {"negative": "is doubtful", "flipped": "elbow_joint: effort may have the opposite sign"}.get(how, text)
         assert (found.signs == 1).all()
     assert any(text in problem for problem in contradictions(found, UR5E))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_reversed_effort_that_friction_alone_shows_is_said_in_the_verdict(turned):
+    """The last joint carries nothing: it was only hinted at among the notes."""
+    log, last = moves(1, 8), UR5E.joint_names[-1]
+    log.effort = log.effort * np.append(np.ones(5), -1.0 if turned else 1.0)
+    _, notes, doubts = with_recorded_effort(log, UR5E, "auto", "")
+    assert doubts == notes[:turned] and all(f"{last}: effort has the opposite sign" in text for text in doubts)
 
 
 @pytest.mark.parametrize("motion", ["still", "through"])

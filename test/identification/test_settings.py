@@ -1,12 +1,16 @@
 """What `identify` chooses before it solves: parts of recordings, rates, velocity signal, coupled motors, cut-offs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prepared import moves, run, structure
 from synthetic import TRUTH, UR5E, log_at, sines, synthetic_log
 
+from robot_dynamics_ros.identification.arm.identify import _begun
 from robot_dynamics_ros.identification.arm.model import motions_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset import motion
 from robot_dynamics_ros.identification.dataset.motion import (
@@ -15,6 +19,8 @@ from robot_dynamics_ros.identification.dataset.motion import (
     filtered,
     kept_rate,
     motion_frequency,
+    slow_motion,
+    stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
@@ -153,6 +159,23 @@ def test_recordings_of_different_length_are_solved_at_one_rate(monkeypatch):
     runs = [run(seed, duration=duration, rate=500.0) for seed, duration in ((1, 12.0), (2, 40.0))]
     for own in motions_of(runs, structure()):
         assert own.rate == pytest.approx(100.0) and np.median(np.diff(own.t)) == pytest.approx(0.01)
+
+
+def test_recordings_are_taken_in_the_order_of_their_time():
+    """Folds and samples were others in another order, and the force by 0.01 N."""
+    runs = [replace(run(seed), start_ns=10**10 * seed) for seed in (1, 2, 3)]
+    for given in (runs, runs[::-1]):
+        state = _begun(UR5E, given[1:], given[:1], Options())
+        assert [rec.start_ns for rec in state.training] == sorted(rec.start_ns for rec in given[1:])
+    assert [rec.name for rec in _begun(UR5E, [run(2), run(1)], [], Options()).training] == ["1", "2"]
+
+
+def test_recordings_of_different_rates_are_solved_at_the_lowest():
+    """At 125 and 250 Hz, both taken for that of the first one."""
+    runs = [run(seed, rate=rate) for seed, rate in ((1, 125.0), (2, 500.0))]
+    assert [own.rate for own in motions_of(runs, structure())] == pytest.approx([125.0, 125.0])
+    slow = [slow_motion(rec) for rec in runs]
+    assert stack(slow).rate == pytest.approx(stack(slow[::-1]).rate) == pytest.approx(312.5, rel=0.05)
 
 
 def test_the_longest_piece_may_be_one_in_which_the_arm_stands():

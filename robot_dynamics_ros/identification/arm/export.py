@@ -48,7 +48,7 @@ def identified_robot(found: Identification) -> RobotFile:
     }
     updates |= _drives(found, key) | _aliases(found)
     if robot.sensing.sample_rate is None:
-        updates["sensing.sample_rate"] = round(found.training[0].rate)
+        updates["sensing.sample_rate"] = round(max(r.rate for r in found.training))
     if robot.payload.mass > 0:  # what was mounted is in the identified links
         updates["payload"] = Payload()
     updates["residuals"] = (

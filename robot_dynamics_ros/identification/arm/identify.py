@@ -95,9 +95,10 @@ def identify_recordings(
 def _begun(
     robot: RobotFile, training: list[Recording], validation: list[Recording], options: Options
 ) -> Identification:
-    """The state before the first step: recordings to identify and to validate on, the latter without those that repeat
-    the former where others are there.
+    """The state before the first step: recordings to identify and to validate on in the order of their time, in which
+    they may be given otherwise, the latter without those that repeat the former where others are there.
     """
+    training, validation = (sorted(recs, key=lambda rec: (rec.start_ns, rec.name)) for recs in (training, validation))
     first, last, split = set_apart(training, validation)
     again = [False] * len(last) if validation else repeats(first, last)
     repeat, other = ([rec for rec, r in zip(last, again, strict=True) if r == wanted] for wanted in (True, False))

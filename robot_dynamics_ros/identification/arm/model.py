@@ -267,6 +267,6 @@ def motion_of(recordings: Sequence[Recording], structure: Structure, margin: flo
 
 
 def motions_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> list[Motion]:
-    """The same of every recording, at one rate for all, that of the longest one; long stands have less weight."""
-    s, rate = structure, min(kept_rate(r.samples, r.rate) for r in recordings)
+    """The same of every recording, at one rate for all, the lowest; long stands have less weight."""
+    s, rate = structure, min(min(kept_rate(r.samples, r.rate), r.rate) for r in recordings)
     return [with_short_stands(at_lower_rate(filtered(r, s.cutoff, s.delay, margin), rate)) for r in recordings]

@@ -117,9 +117,9 @@ def choose_window(state: Identification) -> None:
     """Fill velocity_window: of WINDOWS the last that leaves LESS of the error that the observer passes on, geometric
     mean over the joints: what a sensor that carries nothing shows is noise. Raises CapabilityError as live_errors.
     """
-    least = np.inf
+    least, shortest = np.inf, 1.01 / min(rec.rate for rec in state.training)
     for window in (0.0, *WINDOWS):
-        before, state.velocity_window = state.velocity_window, window and max(window, 1.01 / state.training[0].rate)
+        before, state.velocity_window = state.velocity_window, window and max(window, shortest)
         _, errors = live_errors(for_repaired(identified_robot(state)), state.training, BAND)
         left = np.exp(np.log(errors).mean(axis=1)).min()
         if left > LESS * least:

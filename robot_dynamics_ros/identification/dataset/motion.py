@@ -265,13 +265,16 @@ def at_lower_rate(motion: Motion, rate: float = LOWER_RATE) -> Motion:
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
-    """Several recordings as one motion; each beginning is marked. A single one is not copied."""
+    """Several recordings as one motion, its rate the samples over their time; each beginning is marked. A single one is
+    not copied.
+    """
     if len(motions) == 1:
         return motions[0]
+    rate = sum(map(len, motions)) / sum(len(m) / m.rate for m in motions)
     names = ("t", "q", "qd", "qdd", "effort", "start", "position")
     t, q, qd, qdd, effort, start, position = (np.concatenate([getattr(m, k) for m in motions]) for k in names)
     given = any(m.weight is not None for m in motions)
     weight, rotor = np.concatenate([m.weights for m in motions]) if given else None, None
     if all(m.rotor is not None for m in motions):
         rotor = np.concatenate([m.rotor for m in motions if m.rotor is not None])
-    return Motion(t, q, qd, qdd, effort, start, motions[0].rate, position, weight, rotor)
+    return Motion(t, q, qd, qdd, effort, start, rate, position, weight, rotor)

@@ -256,16 +256,25 @@ def test_the_start_of_a_goal_is_read_from_a_message_that_has_all_joints():
         client.position(ROBOT.joint_names, -1.0)
 
 
-@pytest.mark.parametrize(("cancels", "said"), [(True, "not done after .* canceled"), (False, "may still move")])
-def test_a_goal_that_takes_too_long_is_canceled_before_it_is_given_up(cancels, said):
-    """The robot went on, slowly, and nobody was left who could cancel it."""
+@pytest.mark.parametrize(
+    ("cancels", "looks", "said"),
+    [
+        (True, 0, "not done after .* canceled"),
+        (False, 0, "may still move"),
+        (True, 1, "answered after .* canceled"),
+        (True, 9, "does not answer"),
+    ],
+)
+def test_a_goal_that_takes_too_long_is_canceled_before_it_is_given_up(cancels, looks, said):
+    """The robot went on, slowly, and nobody was left who could cancel it; or moved after a late answer."""
     ended, client = [], FollowClient.__new__(FollowClient)
     handle = SimpleNamespace(
         accepted=True,
         get_result_async=lambda: SimpleNamespace(done=lambda: cancels and ended),
         cancel_goal_async=lambda: ended.append(1),
     )
-    answer = SimpleNamespace(done=lambda: True, result=lambda: handle)
+    asked = iter(range(99))
+    answer = SimpleNamespace(done=lambda: next(asked) >= looks, result=lambda: handle)
     client._action, client._client = (
         "follow",
         SimpleNamespace(server_is_ready=lambda: True, send_goal_async=lambda _: answer),
@@ -273,4 +282,4 @@ def test_a_goal_that_takes_too_long_is_canceled_before_it_is_given_up(cancels, s
     client._executor = SimpleNamespace(spin_once=lambda timeout_sec: None)
     with pytest.raises(ConnectionFailed, match=said):
         client.follow(goal(0, np.zeros(6)), -1.0)
-    assert ended
+    assert bool(ended) == (looks < 9)

@@ -95,8 +95,8 @@ class FollowClient:
         return sample.q
 
     def follow(self, goal: Any, seconds: float) -> str:
-        """Send the goal and wait for its end; Ctrl-C cancels it, and so does the end of twice its time. Returns `done`
-        or `canceled`.
+        """Send the goal and wait for its end; Ctrl-C cancels it, and so does the end of twice its time, or an answer
+        that comes late. Returns `done` or `canceled`.
 
         Raises ConnectionFailed without an answer, CapabilityError with the controller's reason.
         """
@@ -104,19 +104,22 @@ class FollowClient:
             raise ConnectionFailed(f"no action {self._action}: ros2 action list shows those that exist")
         with interrupted() as stop:
             sent = self._client.send_goal_async(goal)
-            if not self._spin(sent.done, seconds):
-                raise ConnectionFailed(f"{self._action} does not answer")
+            late = not self._spin(sent.done, seconds)
+            if late and not self._spin(sent.done, seconds):
+                raise ConnectionFailed(f"{self._action} does not answer: if the robot moves, stop it by its own button")
             handle = sent.result()
             if not handle.accepted:
                 raise CapabilityError(f"{self._action} rejected the goal; the log of the controller has the reason")
             patience = 2.0 * goal.trajectory.points[-1].time_from_start.sec + seconds
             found = handle.get_result_async()
-            in_time = self._spin(lambda: found.done() or stop.is_set(), patience)
+            in_time = self._spin(lambda: found.done() or stop.is_set(), 0.0 if late else patience)
             if not found.done():
                 handle.cancel_goal_async()
                 self._spin(found.done, seconds)
         if not found.done():
             raise ConnectionFailed(f"{self._action}: no result; the robot may still move")
+        if late:
+            raise ConnectionFailed(f"{self._action} answered after {seconds:g} s: the goal is canceled")
         if not in_time:
             raise ConnectionFailed(f"{self._action}: not done after {patience:.0f} s and canceled (speed scaling?)")
         status, result = found.result().status, found.result().result

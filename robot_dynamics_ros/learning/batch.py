@@ -6,7 +6,6 @@ child process of low priority, so that neither the loop nor its interpreter wait
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -82,8 +81,9 @@ class Collector:
                 write_arrays(path, stamp_ns=stamp, names=np.array(self._names), **data)
             except OSError as error:
                 return _warn(f"{self.state}: a batch cannot be written and is not learned: {error}")
-            command = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
-            child = subprocess.Popen(command, preexec_fn=_lower, start_new_session=True)  # Ctrl-C is for the node
+            learns = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
+            command = ["nice", "-n", str(NICE), *learns]
+            child = subprocess.Popen(command, start_new_session=True)  # Ctrl-C is for the node
             while child.poll() is None and not self._ended.wait(LOOK):
                 pass
             self.learned += child.returncode == 0
@@ -94,10 +94,6 @@ class Collector:
 def _warn(text: str) -> None:
     """On the console of the node."""
     print(f"{HERE}: {text}", file=sys.stderr, flush=True)
-
-
-def _lower() -> None:
-    os.nice(NICE)
 
 
 def read_batch(path: Path) -> Log:

@@ -64,7 +64,8 @@ def test_a_node_that_ends_neither_waits_for_the_learning_process_nor_takes_it_al
     feed(collector, worker.logs[0], 50)
     collector.close()
     collector.close(wait=True)
-    assert given["start_new_session"] and not collector.busy and not collector.learned
+    assert given == {"start_new_session": True}  # code between fork and exec may hang beside the threads of a node
+    assert not collector.busy and not collector.learned
 
 
 def test_a_batch_that_comes_while_one_is_learned_is_dropped(worker, tmp_path):

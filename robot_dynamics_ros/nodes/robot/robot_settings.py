@@ -96,7 +96,7 @@ class SetPayload(NodePart):
 
     The tool is the setting of that mass; before it is seen, and for a file without a payload (which may count the tool
     as part of the last link), nothing is named. m c = m_set c_set - m_tool c_tool; a setting below the tool names 0 kg.
-    Where `load_mass` is set, another setting names nothing. A subscription that comes later gets what was named last.
+    Where `load_mass` is set, another setting names nothing.
     """
 
     def __init__(self, node: LifecycleBase, driver: Driver, settings: RobotSettings) -> None:
@@ -106,8 +106,6 @@ class SetPayload(NodePart):
         self._taken: tuple[float, ...] = ()
         self._tool: np.ndarray | None = None  # kg, kg m
         self._publisher = self._publish_active(InertiaStamped, PAYLOAD, 10)
-        self._named: InertiaStamped | None = None
-        self._listeners = 0
 
     def on_sample(self, stamp_ns: int) -> None:
         """Name a new setting once two samples agree: set_target_payload of a UR changes it gradually."""
@@ -117,24 +115,16 @@ class SetPayload(NodePart):
         status = self._driver.status
         setting = (status.payload, *status.payload_com)
         steady, self._last = setting == self._last, setting
-        if not steady or len(setting) != 4 or not np.isfinite(setting).all():
+        if not steady or setting == self._taken or len(setting) != 4 or not np.isfinite(setting).all():
             return
-        before, self._listeners = self._listeners, self._publisher.get_subscription_count()
         if self._settings.forgotten():
             return
-        if setting == self._taken:
-            return self._name(self._named) if self._listeners > before else None
         self._taken = setting
         load = status.payload * np.array([1.0, *status.payload_com])
         tool = load if same_mass(robot, status) else self._tool
         if tool is not None and self._tool is not None:
-            self._name(_beyond(load - tool, stamp_ns))
+            self._publisher.publish(_beyond(load - tool, stamp_ns))
         self._tool = tool
-
-    def _name(self, message: InertiaStamped | None) -> None:
-        self._named = message
-        if message is not None:
-            self._publisher.publish(message)
 
 
 def _beyond(load: np.ndarray, stamp_ns: int) -> InertiaStamped:

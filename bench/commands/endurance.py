@@ -16,13 +16,7 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
 
 
 @click.command()
-@click.option(
-    "--minutes",
-    default=30,
-    type=click.IntRange(2, 100_000),
-    show_default=True,
-    help="Duration in controller time [min].",
-)
+@click.option("--minutes", type=click.IntRange(2, 100_000), default=30, show_default=True, help="Of controller time.")
 @click.option(
     "--transport",
     type=click.Choice(("sockets", "clock", "topics")),

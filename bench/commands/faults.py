@@ -16,13 +16,7 @@ from robot_dynamics_ros.cli.printed import console, progress, write_json
 
 @click.command()
 @json_option
-@click.option(
-    "--transport",
-    "transports",
-    type=click.Choice(list(TRANSPORTS)),
-    multiple=True,
-    help="Cases to run; default: all that can run here.",
-)
+@click.option("--transport", "transports", type=click.Choice(TRANSPORTS), multiple=True, help="Default: all there are.")
 @click.option("--tries", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of each case.")
 @save_option
 def command(json_file: Path | None, transports: tuple[str, ...], tries: int, save: bool) -> None:

@@ -13,9 +13,7 @@ from robot_dynamics_ros.cli.options import robot_option_with
 
 @click.command("vendor")
 @robot_option_with("Shipped robot's name: Franka or UR.", default="fr3")
-@click.option(
-    "--minutes", type=click.FloatRange(1, 60), default=10.0, show_default=True, help="Length of the recording."
-)
+@click.option("--minutes", type=click.FloatRange(1, 60), default=10.0, show_default=True, help="Of the recording.")
 @save_option
 def command(robot: str, minutes: float, save: bool) -> None:
     """Record a simulated arm that warms up, identify it, and compare forces at rest, as `identify --vendor` does.

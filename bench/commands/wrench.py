@@ -30,11 +30,7 @@ from robot_dynamics_ros.cli.printed import stderr, write_json
 @click.option("--presses", type=click.IntRange(0, 1000), default=0, help="Presses of ball, plate, peg (MuJoCo), each.")
 @click.option("--mjcf", type=click.Path(exists=True, path_type=Path), help="Mechanics of `mujoco` for an individual's.")
 @click.option(
-    "--rate",
-    type=click.FloatRange(0.01, 1000),
-    default=1.0,
-    show_default=True,
-    help="False alarms per hour that thresholds are chosen for.",
+    "--rate", type=click.FloatRange(0.01, 1000), default=1.0, show_default=True, help="False alarms per hour."
 )
 @click.option(
     "--entries", type=click.Choice(NAMES), multiple=True, default=NAMES, help="One that is entered; default: all."

@@ -78,17 +78,8 @@ def table(found: Sequence[Run]) -> list[list[str]]:
         "vendor's Fz [N]",
         "change of ours [N]",
     ]
-    rows = [
-        [
-            str(r.minutes),
-            f"{r.moving:.2f}",
-            f"{r.held:.2f}",
-            f"{r.vendor[2]:.1f}",
-            f"{r.ours[2] - cold:+.1f}",
-            f"{r.std[2]:.1f}",
-        ]
-        for r in found
-    ]
+    numbers = "{} {:.2f} {:.2f} {:.1f} {:+.1f} {:.1f}".format
+    rows = [numbers(r.minutes, r.moving, r.held, r.vendor[2], r.ours[2] - cold, r.std[2]).split() for r in found]
     return [[*head, "its deviation [N]"], *rows]
 
 

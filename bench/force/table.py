@@ -89,18 +89,8 @@ def by_axis(verdicts: Sequence[Verdict]) -> str:
 
 def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """One row per robot, a header first: its laws, its recordings, our force error in every state, and detection."""
-    head = [
-        "robot",
-        "family",
-        "load",
-        "Stribeck",
-        "viscosity",
-        "recorded",
-        "warnings",
-        *(f"{NAMES[s]} [N]" for s in STATES),
-        "10 N found [%]",
-        "claimed [%]",
-    ]
+    laws = "robot family load Stribeck viscosity recorded warnings".split()
+    head = [*laws, *(f"{NAMES[s]} [N]" for s in STATES), "10 N found [%]", "claimed [%]"]
     rows = [
         [
             str(v.index),

@@ -84,13 +84,8 @@ def temperature_row(minutes: float) -> Row:
     data = temperature_data(minutes)
     order = np.random.default_rng(0).permutation(len(data))
     half = len(order) // 2
-    fit = fit_friction(
-        "madsen",
-        data.take(order[: min(half, FIT_ROWS)]),
-        temperature=True,
-        fixed={"fl": 0.0},
-        reference_temperature=30.0,
-    )
+    fitted = data.take(order[: min(half, FIT_ROWS)])
+    fit = fit_friction("madsen", fitted, temperature=True, fixed={"fl": 0.0}, reference_temperature=30.0)
     other = data.take(order[half:])
     warmth = np.asarray(data.temperature)
     span = f"{np.min(warmth):.0f} to {np.max(warmth):.0f} deg C of the housing" if len(other) else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+VERDICTS = {True: "yes", False: "NO", None: "-"}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -34,11 +36,6 @@ def beside(source: str, figure: str, paper: float | None, ours: float, unit: str
     return Row(source, figure, paper, float(ours), unit, None, note)
 
 
-def verdict(row: Row) -> str:
-    """yes, NO, or a dash where there is no target."""
-    return {True: "yes", False: "NO", None: "-"}[row.met]
-
-
 def number(value: float | None) -> str:
     """Four significant digits; a dash for none."""
     return "-" if value is None else f"{value:.4g}"
@@ -47,7 +44,7 @@ def number(value: float | None) -> str:
 def cells(rows: Iterable[Row]) -> list[tuple[str, ...]]:
     """Texts of the table, their titles first."""
     texts = [
-        (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)
+        (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", VERDICTS[r.met], r.note)
         for r in rows
     ]
     return [("source", "figure", "paper", "ours", "met", "note"), *texts]

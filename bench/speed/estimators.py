@@ -74,15 +74,8 @@ def _motion(robot: RobotFile, arm: Arm, samples: int) -> Log:
 
 def _with_temperature(robot: RobotFile) -> RobotFile:
     """The robot with a heat balance, which waits for the contact of the sample before."""
-    parameters = {
-        "heat_capacity": 500.0,
-        "heat_transfer": 1.0,
-        "alpha": -0.01,
-        "beta": 1.0,
-        "gamma": -0.01,
-        "delta": 1.0,
-    }
-    thermal = {"model": "simoni", "parameters": parameters, "source": "example"}
+    values = {"heat_capacity": 500.0, "heat_transfer": 1.0, "alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0}
+    thermal = {"model": "simoni", "parameters": values, "source": "example"}
     updates = {"thermal": thermal, "friction.reference_temperature": 25.0}
     return robot.with_updates(updates, {"example": "numbers of this benchmark"})
 

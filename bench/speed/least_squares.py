@@ -46,14 +46,8 @@ def cases(setup: Setup) -> Iterator[Case]:
     kept.update(*x, tau)
     weights = np.arange(1.0, arm.n + 1)
     every = {"avx512": 100, "avx2": 100, "sse2": 100}
-    yield Case(
-        "one re-weighting of the joints",
-        lambda: _solution(kept.fold(weights)),
-        fused,
-        "fused solve again",
-        floors=every,
-        budget=1.0,
-    )
+    name, again = "one re-weighting of the joints", lambda: _solution(kept.fold(weights))
+    yield Case(name, again, fused, "fused solve again", floors=every, budget=1.0)
     yield from _condition(arm, columns)
 
 

@@ -1,10 +1,4 @@
 """Open benchmark of the contact force without a force sensor: `python -m bench wrench`, scored by score.py alone."""
 
-NAMES = (
-    "ours",
-    "ours_collision",
-    "tanh_least_squares",
-    "momentum_observer_coulomb",
-    "joint_torque_formula",
-    "zero",
-)  # of the entries
+# of the entries
+NAMES = ("ours", "ours_collision", "tanh_least_squares", "momentum_observer_coulomb", "joint_torque_formula", "zero")

@@ -24,14 +24,7 @@ BOXES: dict[str, Box] = {
     "replay": (650, 205, 140, 60, OFFLINE, ("estimators/replay.py", "the same stages", "over a Log")),
     "identification": (630, 290, 160, 70, OFFLINE, ("identification/", "masses, friction, heat,", "stiffness, drives")),
     "file": (390, 290, 200, 70, FILE, ("config/robots/<name>.yaml", "every number of a robot,", "with its source")),
-    "core": (
-        20,
-        405,
-        920,
-        45,
-        CORE,
-        ("cpp_core/", "one implementation of each equation, for the live node, replay, fits"),
-    ),
+    "core": (20, 405, 920, 45, CORE, ("cpp_core/", "one implementation of each equation: live node, replay, fits")),
 }
 # (points, text, where the text stands)
 ARROWS: tuple[Arrow, ...] = (

@@ -42,13 +42,8 @@ def parameters() -> str:
     for name, make in STAGES.items():
         stage = make()
         uses = f"; uses {', '.join(stage.optional)}" if stage.optional else ""
-        lines += [
-            "",
-            f"## Stage {name}",
-            "",
-            f"Reads {', '.join(stage.reads)}{uses}; writes {', '.join(stage.writes)}.",
-            "",
-        ]
+        reads, writes = (", ".join(signals) for signals in (stage.reads, stage.writes))
+        lines += ["", f"## Stage {name}", "", f"Reads {reads}{uses}; writes {writes}.", ""]
         own = [p for p in stage.parameters if p.name not in OF_NODE]
         if own:
             lines += [HEAD[0] + " meaning |", HEAD[1] + "---|", *(" ".join(_cells(p, f"{name}.")) for p in own)]

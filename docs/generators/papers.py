@@ -118,12 +118,8 @@ def rows() -> list[tuple[str, str, Path, list[Path]]]:
 
 def page() -> str:
     """The whole page."""
-    lines = [
-        "# Papers: equation, file, test",
-        "",
-        "Equations as the file cites them: `25-28` contains 27. Complete protocols: `python -m bench reproduce all`.",
-        "",
-    ]
+    text = "Equations as the file cites them: `25-28` contains 27. Complete protocols: `python -m bench reproduce all`."
+    lines = ["# Papers: equation, file, test", "", text, ""]
     table = rows()
     for key, title in PAPERS.items():
         lines += [f"## {key}", "", title, "", "| equations | about | file | tests |", "|---|---|---|---|"]

@@ -13,14 +13,10 @@ from robot_dynamics_ros.simulation.ur.process import ControllerProcess
 
 def plant() -> str:
     """Every parameter of a plant file."""
-    lines = [
-        "# Parameters of plant files",
-        "",
-        "The first six blocks are per joint type.",
-        "",
-        "| parameter | meaning |",
-        "|---|---|",
-    ]
+    head = (
+        "# Parameters of plant files\n\nThe first six blocks are per joint type.\n\n| parameter | meaning |\n|---|---|"
+    )
+    lines = [head]
     blocks = JointType.model_fields | {k: PlantFile.model_fields[k] for k in ("deviation", "integration", "outputs")}
     for block, outer in blocks.items():
         kind = outer.annotation
@@ -38,13 +34,8 @@ def controller() -> str:
         given = list(inspect.signature(handler).parameters.values())[1:]
         fields = ", ".join(f"`{p.name}`" if p.default is p.empty else f"`{p.name} = {p.default}`" for p in given)
         lines.append(f"| `{name}` | {fields} | {' '.join((handler.__doc__ or '').partition('Raises')[0].split())} |")
-    lines += [
-        "",
-        "## Commands of the control script",
-        "",
-        "| id | command | every cycle | what happens |",
-        "|---|---|---|---|",
-    ]
+    lines += ["", "## Commands of the control script", ""]
+    lines += ["| id | command | every cycle | what happens |", "|---|---|---|---|"]
     for number, entry in sorted(COMMANDS.items()):
         name, text = entry.action.__name__.upper(), " ".join((entry.action.__doc__ or "").split())
         lines.append(f"| {number} | `{name}` | {'yes' if entry.realtime else 'no'} | {text} |")

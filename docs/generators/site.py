@@ -57,16 +57,8 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-FIRST = {
-    "your_bag.md",
-    "trouble.md",
-    "force.md",
-    "force_how.md",
-    "friction.md",
-    "control.md",
-}  # what most users look for
-
-
+# what most users look for
+FIRST = {"your_bag.md", "trouble.md", "force.md", "force_how.md", "friction.md", "control.md"}
 # what the repository shows in place of a page of the site: the tables that it is written from
 SOURCES = {
     "../robot_dynamics_ros/nodes/tables.py": "reference/parameters.md",

@@ -6,10 +6,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from core_build import CMAKE, FOLDER, ROOT, build, configure
+from core_build import CMAKE, FOLDER, ROOT, configure, take_kernels
 
 PAGES = sorted((ROOT / "docs" / "extend").glob("*.md"))
 STEP = re.compile(
@@ -30,13 +29,6 @@ def tree(tmp_path):
     for name in ("pyproject.toml", "package.xml"):
         shutil.copy(ROOT / name, tmp_path)
     return tmp_path
-
-
-def with_kernels(tree):
-    """The kernels, which no example changes, are compiled already: their objects are taken over."""
-    objects, folder = Path("CMakeFiles/core.dir/src"), tree / FOLDER.relative_to(ROOT)
-    configure(tree / "cpp_core", folder)
-    shutil.copytree(build("core") / objects, folder / objects, copy_function=shutil.copy, dirs_exist_ok=True)
 
 
 def carry_out(step, tree):
@@ -79,7 +71,9 @@ def test_the_example_works_as_printed(page, tree):
     commands = [line for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
     assert commands
     if CMAKE and any("test_cpp.py" in line for line in commands):
-        with_kernels(tree)
+        folder = tree / FOLDER.relative_to(ROOT)
+        configure(tree / "cpp_core", folder)
+        take_kernels(folder)  # no example changes them
     for line in commands:
         run(line, tree)
 

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PACKAGE = "control_msgs"
@@ -91,11 +92,14 @@ def _compile(tree: Path) -> None:
     names = ("rosidl_typesupport_c", "rosidl_runtime_c", "rosidl_typesupport_fastrtps_c", "rcutils", "rmw")
     libraries += [prefix / "lib" / f"lib{name}.so" for name in names]
     libraries += sorted((prefix / "lib").rglob("libfastcdr.so*"))[:1]
-    objects = []
-    for source in sorted([*code.rglob("*.c"), *code.rglob("*.cpp")]):
-        compiler = ["g++", "-std=c++17"] if source.suffix == ".cpp" else ["gcc"]
-        objects.append(source.with_suffix(source.suffix + ".o"))
-        subprocess.run([*compiler, "-w", "-O0", "-fPIC", *include, "-c", source, "-o", objects[-1]], check=True)
+
+    def compiled(source: Path) -> Path:
+        compiler, made = ["g++", "-std=c++17"] if source.suffix == ".cpp" else ["gcc"], Path(f"{source}.o")
+        subprocess.run([*compiler, "-w", "-O0", "-fPIC", *include, "-c", source, "-o", made], check=True)
+        return made
+
+    with ThreadPoolExecutor(2) as pool:
+        objects = list(pool.map(compiled, sorted([*code.rglob("*.c"), *code.rglob("*.cpp")])))
     module = code / f"{PACKAGE}_s__rosidl_typesupport_c{sysconfig.get_config_var('EXT_SUFFIX')}"
     present = [str(library) for library in libraries if library.exists()]
     place = f"-Wl,-rpath,{prefix / 'lib'}"

@@ -54,7 +54,7 @@ def test_a_topic_that_is_not_there_is_refused_before_the_work(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("robot", ["fr3", "ur5e"])
 def test_before_and_after_are_judged_where_nothing_was_identified(tmp_path, robot):
-    bag = vendor.record(robot, tmp_path / "bag", minutes=4.0)
+    bag = vendor.record(robot, tmp_path / "bag", minutes=2.0)
     words = f"--robot {robot} --vendor /robot_dynamics/{vendor.TOPIC} --out"
     assert "not identified from" in printed("identify", bag, *words.split(), tmp_path / "out")
     theirs, before, after, unbiased = json.loads((tmp_path / "out" / "report.json").read_text())["vendor"]["rows"]

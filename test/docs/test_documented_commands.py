@@ -29,7 +29,7 @@ REASONS = {
     r"--collisions": "needs half a minute without contact (test/estimators/test_replay.py)",
     r"--effort current": "needs a recording of currents (test/test_examples.py)",
     r"ur-friction-scales": "needs identified friction (test/control/test_friction_scales.py)",
-    r"--what (friction|drives)": "needs the motion of an experiment (test/identification/test_identify_joints.py)",
+    r"--what (friction|drives)|docs/friction.*steps\.csv": "minutes long (test/identification/test_identify_joints.py)",
     r"friction/ur5e_friction": "the result of the command before",
     r"learn-fleet|--prior": "needs the states of a fleet (test/learning/test_fleet_command.py)",
     r"\\$m|wear/|fleet/": "a loop of the shell over months of recordings (test/health/test_health_years.py)",

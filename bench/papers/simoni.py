@@ -1,8 +1,9 @@
 """Contact force with and without the joints' temperature over hours of polishing [Simoni2017, VI-VII].
 
-Two minutes free with the observer on, then six times two minutes of contact and fifteen of free motion. The robot has
-been at work before (42 deg C), the observer starts from the temperature of a rested robot and sees no temperature
-sensor, as on the source's robot. Identification: velocity steps of the rested robot, duty cycles (labs/thermal.py).
+Two minutes free with the observer on, then five times two minutes of contact and fifteen of free motion (the source has
+a sixth, which is not in its table). The robot has been at work before (42 deg C), the observer starts from the
+temperature of a rested robot and sees no temperature sensor, as on the source's robot. Identification: velocity steps
+of the rested robot, duty cycles (labs/thermal.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ TABLE_III = {1: (21.3078, 27.2322), 3: (21.7498, 27.4293), 5: (21.2590, 25.6366)
 USED = 42.0  # deg C, of the lubricant at the start, 4 K over the housing
 LEAD_TURNS = 2  # turns until the tool follows its circle
 APART = 24.0  # K between the two starts of the observer
-OBSERVE, CONTACT, FREE, CYCLES = 120.0, 120.0, 900.0, 6
+OBSERVE, CONTACT, FREE = 120.0, 120.0, 900.0
 ANOTHER = "another robot, another force: the ratio is what the protocol shows"
 CONVERGENCE = 10.0  # s, of the observer; the source prints no gain
 # the source's estimate has no prior; with that of the live stages, moments take up most of what temperature changes
@@ -111,7 +112,7 @@ def protocol(robot: RobotFile, free: float) -> Iterator[Phase]:
     free_turn = part(circle, slice(lead, None))
     # The observer averages over 20 samples of the live rate.
     yield _phase(machine, free_turn, OBSERVE, False, keep=1)
-    for _ in range(CYCLES):
+    for _ in range(max(TABLE_III)):
         yield _phase(machine, contact, CONTACT, True)
         yield _phase(machine, free_turn, free, False)
 

@@ -131,7 +131,7 @@ TESTED = {  # folder -> files or tests; all of a folder where there are none
     ],
     "health": ["test_health.py::test_the_command_finds_the_joint_that_wears"],
 }
-APART = "not parquet and not lerobot"  # the pyarrow of the Python index needs numpy 2
+APART = "not fuzz and not parquet and not lerobot"  # the pyarrow of the Python index needs numpy 2
 VERSIONS = "import numpy, scipy; print(numpy.__version__, scipy.__version__)"
 
 

@@ -26,16 +26,16 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 	@$(PYTHON) tools/environment.py vendor
 	@touch $@
 
-# test: each guarantee once; test-long: also what proves one many times, and 200 damaged inputs of each kind. Tests that
-# compute run on all cores, then those of peers in real time one at a time; TESTS=computing or TESTS=realtime runs one,
+# test: each guarantee once; test-long: what proves one many times. Tests that compute run on all cores, then those of
+# peers in real time one at a time; TESTS=computing or TESTS=realtime runs one of the two,
 # ARGS=test/docs one directory, which may have none of a kind (pytest then ends with 5)
 PYTEST = OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
 TESTS ?= computing realtime
-computing = -m "not realtime" -n 2 --dist loadfile --no-loadscope-reorder
+computing = -m "not realtime" -n 2 --dist loadfile
 realtime = -m realtime $(if $(ARGS),,$(shell grep -rl mark.realtime test))
 test test-long: build $(VENV)/.installed_dev
-	@ends=; $(if $(filter test-long,$@),export FUZZ_TRIES=200;) \
-	  $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS); ends=$$ends$$?;) \
+	@ends=; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS); ends=$$ends$$?;) \
+	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 -n 2 --dist loadfile $(FUZZ); ends=$$ends$$?;) \
 	  case $$ends in *[!0$(if $(ARGS),5)]* | 5 | 55) exit 1;; esac
 
 coverage: build $(VENV)/.installed_dev # of the short tier, statements of Python; processes that tests start are not counted

@@ -27,7 +27,7 @@ KEPT = {M_TRIM_THRESHOLD: 2**30, M_MMAP_THRESHOLD: 2**25}  # bytes
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--tier", choices=("short", "long"), default=None, help="short: without tests of the marker `long`; long: all"
+        "--tier", choices=("short", "long"), default=None, help="run only tests without, or with, the marker `long`"
     )
 
 
@@ -71,17 +71,16 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Files with long tests first: the last ones are short, and processes end together.
-
-    Without --tier all tests of the named files, or the short tier (colcon).
-    """
-    long = [item for item in items if item.get_closest_marker("long")]
-    files = {item.path for item in long}
-    items.sort(key=lambda item: item.path not in files)
+    """The tests of the tier that was asked for; without --tier all of the named files, or the short tier (colcon)."""
     named = config.args_source != config.ArgsSource.TESTPATHS
-    if (config.getoption("--tier") or ("long" if named else "short")) == "short":
-        items[:] = [item for item in items if item not in long]
-        config.hook.pytest_deselected(items=long)
+    tier = config.getoption("--tier") or (None if named else "short")
+    if tier is None:
+        return
+    tiers: dict[str, list[pytest.Item]] = {"short": [], "long": []}
+    for item in items:
+        tiers["short" if item.get_closest_marker("long") is None else "long"].append(item)
+    items[:] = tiers.pop(tier)
+    config.hook.pytest_deselected(items=tiers.popitem()[1])
 
 
 @pytest.fixture
@@ -114,8 +113,7 @@ def inputs_tried(reporter):
 
 
 def pytest_terminal_summary(terminalreporter):
-    found = inputs_tried(terminalreporter) if "FUZZ_TRIES" in os.environ else {}
-    if found:
+    if "FUZZ_TRIES" in os.environ:
         terminalreporter.section("damaged inputs")
-    for kind, (count, failed) in sorted(found.items()):
-        terminalreporter.write_line(f"| {kind} | {count} | {failed} |")
+        for kind, (count, failed) in sorted(inputs_tried(terminalreporter).items()):
+            terminalreporter.write_line(f"| {kind} | {count} | {failed} |")

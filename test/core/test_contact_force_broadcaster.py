@@ -64,7 +64,7 @@ def broadcaster(tmp_path_factory):
     folder = FOLDER.with_name("broadcaster")
     folder.mkdir(parents=True, exist_ok=True)
     modules = find_modules(tmp_path_factory.mktemp("modules"))
-    configure(PACKAGE, folder, f"-DCMAKE_MODULE_PATH={modules}")
+    configure(PACKAGE, folder, f"-DCMAKE_MODULE_PATH={modules}", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
     take_kernels(folder / "cpp_core")
     run(CMAKE, "--build", folder, "--parallel", "2")
     run(CMAKE, "--install", folder, "--prefix", modules)

@@ -95,7 +95,7 @@ def test_gains_name_the_argument(name, bad):
         computed_torque(**{name: np.full(N, bad)})
 
 
-A1, A2 = np.array([2e3, 2e3, 1.5e3, 400.0, 400.0, 400.0]), np.full(N, 1e6)  # softer than a UR, so that it shows
+A1, A2 = np.array([2e3, 2e3, 1.5e3, 400.0, 400.0, 400.0]), np.array([1e6] * 4 + [0.0] * 2)  # softer than a UR's
 
 
 def test_flexible_feedforward_satisfies_both_equations_of_motion():
@@ -118,17 +118,21 @@ def test_flexible_feedforward_satisfies_both_equations_of_motion():
 
 
 def test_joint_torque_feedback_brings_the_torque_to_its_target_and_is_bounded():
-    law = JointTorqueFeedback(kp=np.array([0.5]), ki=np.array([20.0]), correction_limit=np.array([10.0]))
-    correction, target = np.zeros(1), np.array([7.0])
+    kp, ki, limit = np.array([0.5, 0.2]), np.array([20.0, 40.0]), np.array([10.0, 5.0])
+    law = JointTorqueFeedback(kp=kp, ki=ki, correction_limit=limit)
+    correction, target = np.zeros(2), np.array([7.0, 4.0])
+    assert law.step(1e-3, target, target - 3.0, correction) == Status.ok
+    np.testing.assert_allclose(correction, 3.0 * (kp + 1e-3 * ki))
     for _ in range(2000):  # a drive whose friction eats 3 Nm of what is asked
-        torque = 7.0 + correction - 3.0
-        assert law.step(1e-3, target, torque, correction) == Status.ok
-    assert correction[0] == pytest.approx(3.0, abs=1e-3)
+        assert law.step(1e-3, target, target + correction - 3.0, correction) == Status.ok
+    np.testing.assert_allclose(correction, 3.0, atol=1e-3)
     for _ in range(5000):
-        status = law.step(1e-3, target, np.array([-100.0]), correction)
-        assert abs(correction[0]) <= 10.0
+        status = law.step(1e-3, target, target - 107.0, correction)
+        assert (np.abs(correction) <= limit).all()
     assert status == Status.saturated
-    assert law.step(1e-3, target, np.array([np.nan]), correction) == Status.unavailable and correction[0] == 0.0
+    law.step(1e-3, target, target + 1.0, correction)
+    np.testing.assert_allclose(correction, limit - kp - 1e-3 * ki)  # no more was integrated meanwhile
+    assert law.step(1e-3, target, np.full(2, np.nan), correction) == Status.unavailable and not correction.any()
     assert joint_torque(2e4, 1e9, 5.0, 1e-3, 0.1) == pytest.approx(20 + 1 + 0.5)
 
 

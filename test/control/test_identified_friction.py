@@ -93,16 +93,28 @@ def learned(path, law):
 
 
 def test_rls_learns_the_friction_of_every_joint():
-    """Coulomb and viscous friction in strokes of up to 0.9 rad/s, without a lag of the file's."""
-    t, w = np.arange(5000)[:, None] * 2e-3, np.linspace(1.0, 2.0, 6)
-    q, qd, qdd = Q + 0.45 * np.sin(w * t), 0.45 * w * np.cos(w * t), -0.45 * w**2 * np.sin(w * t)
+    """Coulomb and viscous friction, in both directions. Over whole strokes the torque of the rotors would cancel."""
+    t = np.arange(1500)[:, None] * 2e-3
+    qdd = np.tile([0.3, -0.3, 0.25, -0.25, 0.2, -0.2], (len(t), 1))
+    q, qd = Q + 0.5 * qdd * t**2, qdd * t
     coulomb, viscous = 0.8 * coulomb_level(ROBOT), np.linspace(9.0, 3.0, 6)
     tau = MODEL.rnea(q, qd, qdd) + ROBOT.array("drives.rotor_inertia") * qdd + coulomb * np.sign(qd) + viscous * qd
     friction = friction_feedforward(ROBOT, {"law": "rls"})
-    for k in range(len(t)):
-        friction.learn(10**9 + k * CYCLE, q[k], tau[k])
+    for k in np.flatnonzero(np.arange(len(t)) % 5):  # samples that are missing are interpolated
+        friction.learn(10**9 + int(k) * CYCLE, q[k], tau[k])
     np.testing.assert_allclose(friction.coulomb, coulomb, rtol=0.1)
     np.testing.assert_allclose(friction.viscous, viscous, rtol=0.1)
+
+
+def test_friction_of_the_robot_file_teaches_the_scales_nothing():
+    arm, t, w = robot("presliding"), np.arange(2000)[:, None] * DT, np.linspace(1.0, 2.0, 6)
+    q, qd, qdd = Q + 0.2 * np.sin(w * t), 0.2 * w * np.cos(w * t), -0.2 * w**2 * np.sin(w * t)
+    log = log_at(t[:, 0], {"q": q, "qd": qd, "model_torque": MODEL.rnea(q, qd, qdd)}, NAMES)
+    tau = log.model_torque + PLAIN.array("drives.rotor_inertia") * qdd + observed(arm, log)
+    core = friction_feedforward(arm)
+    for row in zip(log.stamp_ns.tolist(), q, tau, strict=True):
+        core.learn(*row)
+    np.testing.assert_allclose([core.coulomb, core.viscous], 1.0, atol=0.02)
 
 
 @LAWS

@@ -172,12 +172,12 @@ def test_torque_ends_with_the_program_that_takes_it():
     assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
 
 
-@pytest.mark.parametrize(("law", "kept"), [("scales", 0.05), ("rls", 1.0)])
-def test_contact_freezes_adaptation_and_takes_back_what_was_learned(law, kept):
+@pytest.mark.parametrize(("law", "push", "kept"), [("scales", -120.0, 0.05), ("rls", 120.0, 1.0)])
+def test_contact_freezes_adaptation_and_takes_back_what_was_learned(law, push, kept):
     rig = Closed({"law": law}).enabled()
     rig.cycle(3000)
     learned = rig.record["coulomb"].copy()
-    rig.plant.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
+    rig.plant.set_wrench(np.array([0, 0, push, 0, 0, 0]))
     frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
     assert any(frozen)
     assert np.abs(rig.record["coulomb"] - learned).max() < kept

@@ -6,7 +6,7 @@ import pytest
 from bench.faults.socket_bench import Arm
 from bench.faults.ur_controller import FaultyController
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
+from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode, same_payload
 from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
@@ -124,6 +124,7 @@ def test_torque_is_refused_with_the_reason():
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": float("nan")}))
     with pytest.raises(CapabilityError, match=r"payload is 2 kg on the controller"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": 2.0}))
+    assert [same_payload(10.0, kg) for kg in (9.74, 9.76, 10.24, 10.26)] == [False, True, True, False]
     with pytest.raises(CapabilityError, match=r"limits\.torque"):
         guard_limits(ROBOT.with_updates({"limits.torque": None}))
     with pytest.raises(CapabilityError, match="takes no torque"):

@@ -46,13 +46,12 @@ class AdaptiveFriction {
     for (int i = 0; i < n_; ++i)
       if (!std::isfinite(Y1[i] + Y2[i] + level[i] + omega[i] + f_meas[i])) return Status::dropped;
     if (frozen || dt > max_dt) return Status::degraded;
-    bool bounded = false;
     for (int i = 0; i < n_; ++i) {
       still_[i] = std::fabs(omega[i]) >= omega_min ? 0.0 : still_[i] + dt;
-      if (still_[i] <= omega_time) bounded |= update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
+      if (still_[i] <= omega_time) update(i, dt, Y1[i], Y2[i], level[i], f_meas[i]);  // [ch6 28]
     }
     snapshots_.keep(dt, now_);
-    return bounded ? Status::saturated : Status::ok;
+    return Status::ok;
   }
 
   // f^ = Y'a [ch6 29]
@@ -82,14 +81,12 @@ class AdaptiveFriction {
     std::array<double, max_joints> a1, a2;
   };
 
-  bool update(int i, double dt, double y1, double y2, double level, double f) noexcept {
+  void update(int i, double dt, double y1, double y2, double level, double f) noexcept {
     const double e = f - (y1 * now_.a1[i] + y2 * now_.a2[i]);                // [ch6 25]
     const double size = level * level + y2 * y2 + least * least;             // Nm2
     const double gain = dt * e / (time_ * size + dt * (y1 * y1 + y2 * y2));  // [ch6 26], implicit
-    const double a1 = now_.a1[i] + y1 * gain, a2 = now_.a2[i] + y2 * gain;
-    now_.a1[i] = std::clamp(a1, lower, upper);  // [ch6 27]
-    now_.a2[i] = std::clamp(a2, lower, upper);
-    return now_.a1[i] != a1 || now_.a2[i] != a2;
+    now_.a1[i] = std::clamp(now_.a1[i] + y1 * gain, lower, upper);           // [ch6 27]
+    now_.a2[i] = std::clamp(now_.a2[i] + y2 * gain, lower, upper);
   }
 
   int n_;

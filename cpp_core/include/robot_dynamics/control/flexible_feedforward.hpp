@@ -1,8 +1,8 @@
 // Feedforward of a flexible-joint robot, for trajectories with four continuous derivatives [Madsen2020 ch2 2.64-2.69]:
 //   tau_J = M qdd + C qd + g,  theta = q + phi(tau_J),  tau_m = B thetadd + f + tau_J,
 // where phi inverts tau_E(phi) = a1 phi + a2 phi^3 [ch3 7-10]. The source expands d2 tau_J/dt2 into M', C', g'; here
-// the same second derivative is the central difference of phi along the Taylor polynomial of the trajectory (error
-// O(h^2)).
+// the same second derivative is the central difference of phi along the Taylor polynomials of q, qd and qdd to the
+// second order (error O(h^2)).
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class FlexibleFeedforward {
   }
 
   // The same in two parts, for a caller with more questions to the dynamics of this instant.
-  // 1. Two questions: the torque a moment before and after, along the Taylor polynomial of the trajectory.
+  // 1. Two questions: the torque a moment before and after, along those polynomials.
   void ask(const double* q, const double* qd, const double* qdd, const double* jerk, const double* snap,
            DynamicsRow* rows) noexcept {
     rows[0] = at(-h, before_, q, qd, qdd, jerk, snap);
@@ -64,8 +64,8 @@ class FlexibleFeedforward {
   DynamicsRow at(double t, Instant& x, const double* q, const double* qd, const double* qdd, const double* jerk,
                  const double* snap) const noexcept {
     for (int i = 0; i < chain_.n; ++i) {
-      x.q[i] = q[i] + t * (qd[i] + t / 2 * (qdd[i] + t / 3 * (jerk[i] + t / 4 * snap[i])));
-      x.qd[i] = qd[i] + t * (qdd[i] + t / 2 * (jerk[i] + t / 3 * snap[i]));
+      x.q[i] = q[i] + t * (qd[i] + t / 2 * qdd[i]);
+      x.qd[i] = qd[i] + t * (qdd[i] + t / 2 * jerk[i]);
       x.qdd[i] = qdd[i] + t * (jerk[i] + t / 2 * snap[i]);
     }
     return {x.q, x.qd, x.qdd, x.tau, 1.0};

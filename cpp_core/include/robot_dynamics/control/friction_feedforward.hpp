@@ -208,13 +208,12 @@ class FrictionFeedforward {
   // Friction f outside what any admitted scales explain, for contact_time, is the environment.
   void watch_contact(double dt, const double* f) noexcept {
     bool contact = false;
-    constexpr double lower = AdaptiveFriction::lower, upper = AdaptiveFriction::upper;
+    constexpr double upper = AdaptiveFriction::upper, middle = (AdaptiveFriction::lower + upper) / 2;
     for (int i = 0; i < n(); ++i) {
       const bool still = std::fabs(w_[i]) < slow;
-      double least = still ? -upper * level_[i] : std::min(lower * Y1_[i], upper * Y1_[i]);
-      double most = still ? upper * level_[i] : std::max(lower * Y1_[i], upper * Y1_[i]);
-      least += std::min(lower * Y2_[i], upper * Y2_[i]), most += std::max(lower * Y2_[i], upper * Y2_[i]);
-      const double beyond = std::max(f[i] - most, least - f[i]);
+      const double wide = (upper - middle) * std::fabs(Y2_[i]);
+      const double reach = wide + (still ? upper * level_[i] : (upper - middle) * std::fabs(Y1_[i]));
+      const double beyond = std::fabs(f[i] - middle * (still ? Y2_[i] : Y1_[i] + Y2_[i])) - reach;
       suspicion_[i] = beyond > o_.contact_margin[i] ? suspicion_[i] + dt : 0.0;
       contact = contact || suspicion_[i] >= contact_time;
     }

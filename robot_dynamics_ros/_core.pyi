@@ -546,9 +546,6 @@ class StiffnessEstimator:
     def confidence(self) -> list[float]:
         """Confidence of the stiffness (n,): 1 certain, 0 unknown."""
     @property
-    def deflection(self) -> list[float]:
-        """Filtered deflection (n,) [rad]."""
-    @property
     def foreign(self) -> list[bool]:
         """Whether theta - q is no deflection of a spring (n,)."""
     @property

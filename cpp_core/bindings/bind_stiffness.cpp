@@ -91,7 +91,6 @@ void bind(py::module_& m) {
       .def_property_readonly("wear_drop", each(&S::wear_drop), "Relative drop of stiffness against the baseline (n,).")
       .def_property_readonly("confidence", each(&S::confidence),
                              "Confidence of the stiffness (n,): 1 certain, 0 unknown.")
-      .def_property_readonly("deflection", each(&S::deflection), "Filtered deflection (n,) [rad].")
       .def_property_readonly("foreign", each(&S::foreign), "Whether theta - q is no deflection of a spring (n,).");
   def_stage(c, columns,
             "One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent "

@@ -31,7 +31,9 @@ def stage(robot_file=None, **parameters):
 
 
 def log(seconds=10.0, a=A, skew=0.0, noise=0.0, seed=0, dt=1e-3):
-    """All joints alike: link moves, spring carries inertia torque, friction known, motor torque measured."""
+    """Joints alike, half of them the other way: link moves, spring carries inertia torque, friction and motor torque
+    known.
+    """
     qd, tau = bang_coast_bang(seconds, dt, seed)
     N, t = len(qd), np.arange(len(qd)) * dt
     phi, q = deflection(tau, a), np.cumsum(qd) * dt
@@ -40,12 +42,12 @@ def log(seconds=10.0, a=A, skew=0.0, noise=0.0, seed=0, dt=1e-3):
     friction = 6.0 * np.tanh(qd / 0.01) + 8 * qd
     names = load_robot("ur5e").joint_names
     B = load_robot("ur5e").array("drives.rotor_inertia")
-    wide = lambda x: np.tile(x[:, None], 6)  # noqa: E731
+    wide = lambda x: x[:, None] * np.array([1, -1] * 3)  # noqa: E731
     record = Log(names, np.round(t * 1e9).astype(np.int64) + 10**15)
     record.q, record.theta, record.omega, record.qd = wide(q), wide(theta), wide(omega), wide(qd)
     rng = np.random.default_rng(seed + 1)
     record.friction_torque = wide(friction)
-    record.drive_torque = wide(tau + friction) + B * np.gradient(omega, t)[:, None] + rng.normal(0, noise, (N, 6))
+    record.drive_torque = wide(tau + friction) + B * wide(np.gradient(omega, t)) + rng.normal(0, noise, (N, 6))
     record.qdd = wide(np.gradient(qd, t))
     record.model_torque = wide(tau) + B * record.qdd
     record.contact = np.zeros((N, 7))
@@ -62,13 +64,14 @@ def is_right(s, tolerance=0.08):
 @pytest.mark.parametrize("side", ["motor", "link", "fused"])
 def test_each_side_finds_the_spring(side):
     s, record = stage(side=side), log(noise=1.0)
+    if side == "motor":
+        record.omega[:] = np.nan  # it is the difference of theta
     codes = s.run(record)
     assert is_right(s)
     known = ~np.isnan(record.stiffness)
     assert known[-3000:].any() and not known[:20].any()
     late = known & (np.arange(len(record)) > 5000)[:, None]
-    phi = np.array(s.core.deflection)
-    assert (record.stiffness_std[late] < 0.25 * record.stiffness[late]).all() and np.isfinite(phi).all()
+    assert (record.stiffness_std[late] < 0.25 * record.stiffness[late]).all()
     assert codes[0] == int(Status.warming_up) and (codes == int(Status.ok)).any()
 
 
@@ -175,10 +178,10 @@ def test_bad_samples_do_not_enter():
 def test_wear_compares_with_the_baseline(share, level):
     # [Madsen2020 appA step 570, claims 9, 17]
     s, record = stage(robot(baseline=A), wear_hold=0.5), log(a=share * A, noise=0.5)
-    record.temperature_estimate = np.full((len(record), 6), 33.0)
+    record.temperature_estimate = np.tile([60.0, *[33.0] * 5], (len(record), 1))  # the first is not comparable
     s.run(record)
     found, change = s.wear_health(), 100 * (share - 1)
-    assert list(found) == list(record.joint_names) and {wear.name for wear, _ in found.values()} == {level}
+    assert list(found) == list(record.joint_names[1:]) and {wear.name for wear, _ in found.values()} == {level}
     said = [re.match(r"stiffness (.*) % against the robot file's \(confidence (.*)\)", t) for _, t in found.values()]
     assert all(abs(float(m[1]) - change) < 7 and 0 < float(m[2]) <= 1 for m in said)
 
@@ -204,11 +207,11 @@ def test_what_was_learned_outlasts_a_change_of_the_parameters():
 
 def test_a_change_of_the_parameters_does_not_trust_a_rotor_angle_that_is_none():
     file, record = robot(), log()
-    record.theta += 1.0
+    record.theta[:, 3] += 1.0
     s = stage(file)
     s.run(record)
     reconfigure(s, file, {"skew": 0.0, "motor_std": 2.0})
-    assert all(s.core.foreign) and len(s.wear_health()) == 6
+    assert s.core.foreign == [joint == 3 for joint in range(6)] and list(s.wear_health()) == [record.joint_names[3]]
 
 
 def test_a_warning_of_more_wear_than_an_error_is_refused():

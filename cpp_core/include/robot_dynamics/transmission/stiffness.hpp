@@ -76,7 +76,6 @@ class StiffnessEstimator {
 
   int joints() const { return static_cast<int>(joints_.size()); }
   const RlsDf& rls(int i) const { return rls_[i]; }
-  double deflection(int i) const noexcept { return state_[i].phi; }
   // theta - q was no deflection of a spring for as long as is learned before anything is published.
   bool foreign(int i) const noexcept { return beyond_[i] > o_.learn_time; }
 

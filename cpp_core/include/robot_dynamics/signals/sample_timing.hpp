@@ -50,10 +50,7 @@ class StepJumps {
   bool step(double dt) noexcept {
     const double most = 5.0 * typical_;
     const bool jump = typical_ > 0.0 && dt > most;
-    if (jump)
-      typical_ += 0.02 * (most - typical_);
-    else if (dt > 0.0)
-      typical_ = typical_ > 0.0 ? 0.9 * typical_ + 0.1 * dt : dt;
+    if (dt > 0.0) typical_ = typical_ > 0.0 ? typical_ + 0.02 * (std::min(dt, most) - typical_) : dt;
     return jump;
   }
 

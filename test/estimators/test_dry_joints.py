@@ -20,12 +20,13 @@ def turned(seconds=1.0):
     """A move under a push; after it friction of the joints that stand turns round within a second, as a controller's
     integral makes it. The log, and the true external torque (N, 6).
     """
-    motion = through([POSE, POSE + 0.5], rest=2.0, travel=2.0)
+    way = np.array([1, -1, 1, 1, -1, 1])
+    motion = through([POSE, POSE + 0.5 * way], rest=2.0, travel=2.0)
     wrench = np.tile(PUSH, (len(motion[0]), 1)) * (np.arange(len(motion[0])) > 1100)[:, None]
     log = measured(motion, wrench, friction=False, noise=0.01)
     after = log.time - log.time[np.abs(motion[1]).max(axis=1) > 1e-3].max()
     friction = np.where(after > 0.0, 1.0 - 1.8 * np.clip(after / seconds, 0.0, 1.0), log.time > 2.0)
-    log.effort = log.effort + friction[:, None] * LEVEL
+    log.effort = log.effort + friction[:, None] * LEVEL * way
     return log, np.einsum("kij,ki->kj", model().jacobian(log.q), wrench)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from force_bench import POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import assert_run_is_step
@@ -92,8 +93,12 @@ def test_efforts_of_zero_are_none_also_while_the_robot_moves(whole):
     assert (part.contact[(part.time > PUSHES[0] + 0.5) & (part.time < PUSHES[0] + 0.9), -1] > 0).all()
 
 
-def test_an_arm_that_friction_can_hold_may_stand_without_torque(whole):
+def test_an_arm_that_friction_of_each_joint_can_hold_may_stand_without_torque(whole):
     arm, log = whole
     part, _ = without(log, 1.0, np.inf)
     part.effort[:], part.qd[:], part.q[:] = 0.0, 0.0, [0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0]
     assert (Pipeline(arm).run(part) != int(Status.unavailable)).all()
+    level = arm.array("hysteresis.parameters.level") * np.array([[100.0], *[[1.0]] * 5])
+    part.q[:] = POSE  # whose shoulder the friction of the base does not hold
+    stiff = arm.with_updates({"hysteresis.parameters.level": level})
+    assert (Pipeline(stiff).run(part) == int(Status.unavailable)).all()

@@ -124,6 +124,7 @@ def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
     assert abs(record.temperature_estimate[at] - 45.0).max() < 3.0
     assert np.array(s.core.housing).min() > 40.0  # nothing measured it
     assert (np.diff(record.temperature_estimate[at:, 0]) > -0.01).all()  # and it does not pull the lubricant down
+    assert (record.temperature_variance[-1] < 0.3 * record.temperature_variance[0]).all()  # nor as unsure
     assert not (codes[1:] == int(Status.degraded)).any()  # its silence is no fault
 
 

@@ -228,6 +228,7 @@ def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the
     other["warnings"] = ["weak excitation: condition number 900 (good below 100)"]
     words = " ".join(said(other))
     assert grade(other) == "good" and "99.4 % of what noise leaves" in words
+    assert "Lowest R2: wrist_3_joint (0.723); 97 % of its residual variance is above" in words
     assert "faster, larger" not in words and " Hz" not in words
     v["r2"][1] = 0.9
     other["training"]["bags"][0]["rate"] = 29.0

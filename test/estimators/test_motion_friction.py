@@ -105,12 +105,12 @@ def test_model_torque_contains_rotor_inertia_exactly_on_the_motor_side():
 
 def test_learned_period_counts_missing_samples_at_any_rate():
     for rate in (94, 125, 500, 1000):
-        log = measured(moving(seconds=1, rate=rate), rate=rate)
+        log = measured(moving(seconds=2, rate=rate), rate=rate)
         keep = np.ones(len(log), dtype=bool)
-        keep[[40, 60, 61]] = False
+        keep[[*range(20, 26), 40, 60, 61]] = False
         stage, status = run_motion(log[keep])
-        assert stage.core.missed == 3 and stage.core.period == pytest.approx(1 / rate, rel=0.03)
-        assert (status[1:] == 0).all()
+        assert stage.core.missed == 9 and stage.core.period == pytest.approx(1 / rate, rel=0.03)
+        assert np.flatnonzero(status).tolist() == [0, 20] and status[20] == int(_core.Status.degraded)  # six in a row
 
 
 def test_jitter_of_real_logs_is_no_gap():

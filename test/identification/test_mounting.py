@@ -120,6 +120,12 @@ def test_a_slight_tilt_shows_in_the_first_joint_and_a_hose_is_none(way, meaning)
     assert mounted(robot, hose, meaning)[1] == ""
 
 
+def test_a_steep_tilt_that_the_first_joint_alone_shows_is_none():
+    upright, tilted = (motion(UR5E, TRUTH, g) for g in (UR5E.gravity, gravity_at(25.0, X)))
+    upright.effort[:, 0] = tilted.effort[:, 0]
+    assert mounted(UR5E, upright, TORQUE)[1] == ""
+
+
 def slow_error(n, seed):
     """Torque (n,) [Nm] that lasts for 2 s, of 0.2 Nm."""
     return 0.2 * np.convolve(np.random.default_rng(seed).normal(size=n + 99), np.full(100, 0.1), "valid")

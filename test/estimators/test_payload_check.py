@@ -209,6 +209,16 @@ def test_a_bias_is_named_by_joint_and_a_tare_takes_it_off_twice():
     assert force.payload_message() == "" and not log.contact.any()
 
 
+def test_a_bias_beside_a_constant_of_the_friction_law_is_named_too():
+    """As of joint torque sensors, whose law has little else: no other friction is many times that of the file."""
+    law = {"fc": [0.0] * 6, "fv": [0.0] * 6, "fo": [0.05] * 6, "eps": [0.002] * 6}
+    friction = {"source": "test", "model": "viscous_coulomb", "parameters": law, "reference_temperature": None}
+    log = measured(moving(30.0), friction=False, noise=0.1)
+    log.effort = log.effort + 0.05 + [3.0, 0, 0, 0, 0, 0]
+    pipeline, _ = estimated(log, ROBOT.with_updates({"friction": friction, "hysteresis": None}, {"test": "test"}))
+    assert "(shoulder_pan_joint +3 Nm)" in pipeline.stage("force").payload_message()
+
+
 def test_more_friction_of_a_joint_is_not_called_a_bias_that_a_tare_takes_off():
     log = measured(moving(30.0), noise=0.1)
     log.effort[:, 0] += 3.0 * np.tanh(log.qd[:, 0] / 0.02)

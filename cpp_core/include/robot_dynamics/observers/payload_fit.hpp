@@ -111,14 +111,17 @@ bool fit_bias(const PayloadEvidence* piece, int count, int n, std::array<double,
 }
 
 // Whether the constant torque b of every joint explains twice as much of the pieces as a share of its friction does:
-// that has the same sign only as long as the joint turns one way.
+// that has the same sign only as long as the joint turns one way, and is no more than all of it, so that a small
+// constant of the law explains no large one.
 inline bool sooner_constant(const PayloadEvidence* piece, int count, int n,
                             const std::array<double, max_joints>& bias) noexcept {
   const PayloadEvidence sum = weighted_beside(piece, count, n, bias);
   double constant = 0.0, friction = 0.0;
   for (int i = 0; i < n; ++i) {
     constant += sum.weighted[i] * sum.weighted[i] / sum.weight[i];
-    if (sum.friction[i] > 0.0) friction += sum.rubbed[i] * sum.rubbed[i] / sum.friction[i];
+    if (!(sum.friction[i] > 0.0)) continue;
+    const double k = std::clamp(sum.rubbed[i] / sum.friction[i], -FrictionShare::doubled, FrictionShare::doubled);
+    friction += k * (2.0 * sum.rubbed[i] - k * sum.friction[i]);
   }
   return constant > 2.0 * friction;
 }

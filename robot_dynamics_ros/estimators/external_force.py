@@ -19,6 +19,7 @@ from robot_dynamics_ros.estimators.force_arguments import (
     UNKNOWN_FRICTION,
     core_arguments,
     drift_deviation,
+    effort_error,
     expected_moment,
     mass_error,
 )
@@ -41,7 +42,7 @@ TARE_REFUSALS = {
 }
 
 LEARNED, SURE = 0.5, 3.0  # friction counts as known below a share of its first deviation, or beyond some of them
-UNUSUAL = 2.0  # of these deviations a joint needs a look: no usual temperature explains them (30 K colder, 60 warmer)
+UNUSUAL = 2.0  # of these deviations a joint needs a look: beyond usual temperatures (30 K colder, 60 warmer)
 FORCES, POSES, MOST = np.geomspace(1.0, 1e3, 61), 300, 0.9  # N, number and share of poses and directions: `least_push`
 
 FRAME_ID = Parameter(
@@ -178,6 +179,7 @@ class ForceStage(Stage):
         known = robot.residuals is not None
         self._moving = robot.array("residuals.moving") if known else np.ones(robot.n_joints)
         self._usual = np.array([CHANGED[robot.drives.torque_side], _core.VISCOUS_STD, _core.GAIN_STD])
+        self._unusual = UNUSUAL * np.hypot(self._usual, np.outer(effort_error(robot), [0.0, 0.0, 1.0]))
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).
@@ -198,11 +200,11 @@ class ForceStage(Stage):
     def friction_health(self) -> dict[str, tuple[bool, str]]:
         """Joint -> whether it needs a look, and how friction and torque differ from the robot file's, in words."""
         found = {}
-        for name, share, std in zip(self._names, *self.changed_friction(), strict=True):
+        for name, share, std, usual in zip(self._names, *self.changed_friction(), self._unusual, strict=True):
             known, coulomb = np.isfinite(share), share_text("Coulomb friction", share[0], std[0])
             texts = coulomb, viscosity_text(share[1], std[1]), share_text("torque per effort", share[2], std[2])
             if known.any():
-                found[name] = bool((np.abs(share) > UNUSUAL * self._usual).any()), ", ".join(compress(texts, known))
+                found[name] = bool((np.abs(share) > usual).any()), ", ".join(compress(texts, known))
         return found
 
     def changed_friction(self) -> tuple[np.ndarray, np.ndarray]:

@@ -242,12 +242,17 @@ def test_what_begins_later_agrees_within_its_deviation():
 
 
 @pytest.mark.parametrize(
-    ("viscous", "share", "gain", "off"),
-    [(0, 0, 1, False), (-0.35, 0, 1, False), (0.8, 0, 1, True), (0, 0.21, 1, True), (0, 0, 0.93, True)],
+    ("viscous", "share", "gain", "stated", "off"),
+    [(0, 0, 1, 0.01, False), (-0.35, 0, 1, 0.01, False), (0.8, 0, 1, 0.01, True), (0, 0.21, 1, 0.01, True)]
+    + [(0, 0, 0.93, 0.01, True), (0, 0, 0.93, 0.05, False)],
 )
-def test_friction_health_is_what_was_learned(viscous, share, gain, off):
-    """viscous: more of what friction grows by up to 1 rad/s, share: more of all friction; gain: effort over torque."""
-    log, pipeline = log_of(moving(60.0, 1.2), viscous, share=share), Pipeline(ARM)
+def test_friction_health_is_what_was_learned(viscous, share, gain, stated, off):
+    """viscous: more of what friction grows by up to 1 rad/s, share: more of all friction; gain: effort over torque,
+    stated: deviation of that in the robot file.
+    """
+    constants = {"effort.unit": "A", "torque_constant": [1.0] * 6, "torque_constant_std": [stated] * 6}
+    arm = ARM.with_updates({f"drives.{name}": value for name, value in constants.items()})
+    log, pipeline = log_of(moving(60.0, 1.2), viscous, share=share), Pipeline(arm)
     log.effort *= gain
     assert pipeline.stage("force").friction_health() == {}
     pipeline.run(log)

@@ -66,8 +66,8 @@ def judged(result: Replay, summary: dict[str, Any], against: Comparison | None, 
 
 
 def other_robot(result: Replay, named: str) -> str:
-    """Why the file is not that of the recorded robot; "" where nothing shows it, where a push on the TCP would be the
-    same, and where the file states no residuals.
+    """Why the file is not that of the recorded robot; "" where nothing shows it, where a push on the TCP or another
+    zero of the torques would be the same, and where the file states no residuals.
     """
     log, robot = result.log, result.robot
     if not robot.has("residuals.moving"):
@@ -75,7 +75,8 @@ def other_robot(result: Replay, named: str) -> str:
     rows = moving(log, result.status)
     if rows.sum() < LEAST_ROWS:
         return ""
-    size = np.median(np.abs(log.external_joint_torque[rows]) / robot.array("residuals.moving"), axis=1)
+    left = log.external_joint_torque[rows] - result.pipeline.stage("force").core.moved_zero
+    size = np.median(np.abs(left) / robot.array("residuals.moving"), axis=1)
     free = float(np.quantile(size, FREE))
     force, moment = (np.median(np.linalg.norm(log.external_wrench[rows, k : k + 3], axis=1)) for k in (0, 3))
     if free < OTHER or not moment > LEVER * force:

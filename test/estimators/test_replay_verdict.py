@@ -161,6 +161,13 @@ def test_a_payload_a_warm_a_cold_or_a_pushed_robot_is_the_one_of_the_file(tmp_pa
     assert "does not describe" not in " ".join(verdict_of(replayed(log, tmp_path))["verdict"])
 
 
+def test_the_robot_of_the_file_whose_torques_have_another_zero_is_told_of_the_bias(tmp_path):
+    log = measured(moving(24.0, 1.0), noise=0.1)
+    log.effort += 12.0 * np.array(RESIDUALS[0]) * [1, -1, 1, 1, -1, 1]
+    said = verdict_of(replayed(log, tmp_path))
+    assert said["level"] == "fair" and "A lasting torque looks like a bias of the measured" in " ".join(said["verdict"])
+
+
 def test_a_robot_that_something_pushes_all_the_time_is_the_one_of_the_file(tmp_path):
     for stands in ([], [0, 3, 4, 5], [1, 2]):
         q, qd, qdd = moving(12.0, 1.0)

@@ -33,6 +33,14 @@ def test_torque_constants_that_the_masses_give_are_a_warning_with_what_finds_the
     assert not any("masses" in warning for warning in semantics(LOG.effort / constants, given, asked).warnings)
 
 
+@pytest.mark.parametrize("gravity", [True, False])
+def test_gravity_that_is_in_the_effort_of_one_file_only_is_a_warning(gravity):
+    effort = LOG.effort if gravity else LOG.effort - GRAVITY
+    for declared in (True, False):
+        found = semantics(effort, UR5E.with_updates({"drives.effort.includes_gravity": declared}))
+        assert found.meaning.includes_gravity == gravity and len(found.warnings) == (declared != gravity)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_gains_from_gravity_are_within_their_deviation(seed):
     """Current in A, torque constants unknown and up to 40 % from joint to joint."""

@@ -147,15 +147,14 @@ def _found(robot: RobotFile, decision: Decision, stated: str) -> EffortMeaning:
     found, meaning = decision.slopes(robot.joint_names) or "of no joint alone", decision.meaning
     if meaning is None or meaning.same_as(CURRENT_GRAVITY_FREE):
         raise DataError(decision.ambiguity(robot))
+    known = declared(robot).same_as(meaning)
     if meaning.unit == "Nm":
-        known = declared(robot).unit == "Nm"
         text = f"effort {'is' if known else 'looks like'} a torque in Nm (effort over gravity torque: {found})"
         if not meaning.includes_gravity:
             text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
         return _semantics(robot, decision, meaning, (text,), () if known else (text,))
     source = "gravity (the masses of the robot file)" if decision.of_masses else "the robot file"
     shown = ", ".join(f"{1 / g:.3g} +- {s / g**2:.2g}" for g, s in zip(decision.gain, decision.gain_std, strict=True))
-    known = declared(robot).same_as(meaning)
     what, unit = _text("current", stated), printed_unit("A", stated)
     is_a = f"is {what}, as declared" if known else f"looks like {what}"
     text = f"effort {is_a} (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/{unit}"

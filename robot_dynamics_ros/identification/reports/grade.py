@@ -15,7 +15,7 @@ from robot_dynamics_ros.pages import number
 from robot_dynamics_ros.verdict import DEVIATION, cell, level_of, matrix, worst
 
 BOUNDS = (0.93, 0.8)  # R2 on held-out data of what noise leaves explainable, from which on a file is good, and fair
-KNOWN = 0.5  # R2 below which nobody knows whether noise or the model is left
+KNOWN = 0.5  # R2 below which, and share of noise in what is left above which, nobody knows how good the model is
 SPOILT = 0.02  # of mean R2, and twice what is left, by which a file is not usable: it makes the initial model worse
 COVERED = 0.8  # share of the free force within two deviations, below which they are too small; zoo: 0.87 and more
 SPEED = 0.5  # rad/s of the friction that is shown and compared

@@ -202,19 +202,18 @@ def _force(force: dict[str, Any] | None) -> list[str]:
 
 def _joints(result: dict[str, Any]) -> list[str]:
     v, names = result["validation"], result["joint_names"]
-    r2, bound, judged_by = floats(v["r2"]), floats(v["above_cutoff_bound_r2"]), r2_and_bound(result)[0]
-    words = []
+    r2, judged_by, words = floats(v["r2"]), r2_and_bound(result)[0], []
+    noise = np.minimum((1 - floats(v["above_cutoff_bound_r2"])) / np.maximum(1 - r2, 1e-12), 1.0)
     if np.isfinite(r2).any():
         worst = int(np.nanargmin(r2))
-        share = (1 - bound[worst]) / max(1 - r2[worst], 1e-12)
         words.append(
-            f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
+            f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * noise[worst]:.0f} % of its residual variance is "
             "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
-    if bad := [n for n, x in zip(names, judged_by, strict=True) if x < KNOWN]:
+    if bad := [n for n, x, y in zip(names, judged_by, noise, strict=True) if x < KNOWN and not y > KNOWN]:
         words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean, or less.")
-    if still := [n for n, x, y in zip(names, r2, judged_by, strict=True) if x < KNOWN <= y]:
-        words.append(f"R2 says little of {', '.join(still)}: the effort hardly varies in these data.")
+    if still := [n for n, x in zip(names, r2, strict=True) if x < KNOWN and n not in bad]:
+        words.append(f"R2 says little of {', '.join(still)}: the effort hardly varies in these data, or is noise.")
     if unknown := [n for n, x in zip(names, r2, strict=True) if np.isnan(x)]:
         words.append(f"Not judged: {', '.join(unknown)}, for want of motion or of a changing effort in these data.")
     return words

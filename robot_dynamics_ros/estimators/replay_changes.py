@@ -7,7 +7,6 @@ import numpy as np
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import Replay
-from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.signals.speeds import SLIDING
 
@@ -33,7 +32,7 @@ def torques_changed(pipeline: Pipeline, log: Log, status: np.ndarray) -> str:
     """A sentence about other friction or torques than the robot file states; "" without. status (N,): of a run over
     the log.
     """
-    return _learned(pipeline) or _larger_torques(pipeline.robot, log, status)
+    return _learned(pipeline) or _larger_torques(pipeline, log, status)
 
 
 def _learned(pipeline: Pipeline) -> str:
@@ -43,13 +42,13 @@ def _learned(pipeline: Pipeline) -> str:
     return found and f"The robot has changed ({found}), which shows as force until it is learned: {AGAIN}"
 
 
-def _larger_torques(robot: RobotFile, log: Log, status: np.ndarray) -> str:
-    """Joints whose torque in motion without contact is not what the robot file states in all PARTS of it; "" without
-    any.
+def _larger_torques(pipeline: Pipeline, log: Log, status: np.ndarray) -> str:
+    """Joints whose torque in motion without contact, beside another zero of it, is not what the robot file states in
+    all PARTS of it; "" without any.
     """
-    if not robot.has("residuals.moving"):
+    if not pipeline.robot.has("residuals.moving"):
         return ""
-    size = _least_size(log, _slides(log, status))
+    size = _least_size(log, _slides(log, status), pipeline.stage("force").core.moved_zero)
     names = ", ".join(f"{log.joint_names[j]} {size[j]:.1f}" for j in np.flatnonzero(size > TOO_LARGE))
     return names and (
         f"Torques without contact are larger than the robot file states ({names} times), and forces are as wrong: "
@@ -82,11 +81,11 @@ def _slides(log: Log, status: np.ndarray) -> np.ndarray:
     return moving(log, status)[:, None] & (np.abs(log.qd) > SLIDING) & ~(log.contact[:, -1:] > 0.5)
 
 
-def _least_size(log: Log, rows: np.ndarray) -> np.ndarray:
-    """Root mean square of the external torque over its deviation (n,) in the rows (N, n) of each of PARTS of the motion
-    of a joint: the smallest, 0 where a part has too few.
+def _least_size(log: Log, rows: np.ndarray, zero: np.ndarray) -> np.ndarray:
+    """Root mean square of the external torque beside its zero (n,) over its deviation (n,) in the rows (N, n) of each
+    of PARTS of the motion of a joint: the smallest, 0 where a part has too few.
     """
-    found, ratio = np.zeros(rows.shape[1]), log.external_joint_torque / log.external_joint_torque_std
+    found, ratio = np.zeros(rows.shape[1]), (log.external_joint_torque - zero) / log.external_joint_torque_std
     for j, own in enumerate(rows.T):
         parts = np.array_split(np.flatnonzero(np.abs(log.qd[:, j]) > SLIDING), PARTS)
         shown = [part[own[part]] for part in parts]

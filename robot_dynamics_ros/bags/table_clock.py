@@ -101,7 +101,7 @@ def _continued(values: np.ndarray, scale: float, report: BagReport) -> tuple[int
     begin = round(first.item() * round(scale * 1e9))
     start = begin if 1e17 < begin < 1e19 else EPOCH + begin if 0 < begin <= 1e17 else EPOCH
     if start == EPOCH + begin:  # or what is laid over the estimates by its time is off by that
-        report.notes.append("the clock has no date: stamps are its time and 1 s (a stamp of 0 is none)")
+        report.notes.append("the clock has no date: stamps are 1 s later than its time (a stamp of 0 is none)")
     stamps = np.full(len(values), np.nan)
     stamps[known] = np.round(seconds * 1e9)
     return start, stamps

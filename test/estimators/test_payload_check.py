@@ -9,6 +9,7 @@ from force_bench import (
     ORIENTATIONS,
     POSE,
     UR5E,
+    carried,
     carrying,
     estimated,
     loaded,
@@ -217,6 +218,16 @@ def test_a_bias_beside_a_constant_of_the_friction_law_is_named_too():
     log.effort = log.effort + 0.05 + [3.0, 0, 0, 0, 0, 0]
     pipeline, _ = estimated(log, ROBOT.with_updates({"friction": friction, "hysteresis": None}, {"test": "test"}))
     assert "(shoulder_pan_joint +3 Nm)" in pipeline.stage("force").payload_message()
+
+
+def test_a_bias_is_known_with_a_named_part_and_without_it():
+    """Parts of 2 kg, each named while it is carried: none of them is contact once motion has shown the bias."""
+    log, _ = carried(30.0, 2.0, lambda t: (t > 8.0) & (t % 6.0 > 3.0))
+    named(log, 2.0, (log.time > 8.0) & (log.time % 6.0 > 3.0))
+    log.effort[:, 0] += 3.0
+    Pipeline(ROBOT).run(log)
+    late = log.time > 8.0
+    assert log.payload_or_bias[late].mean() > 0.95 and log.contact[late, -1].mean() < 0.02
 
 
 def test_more_friction_of_a_joint_is_not_called_a_bias_that_a_tare_takes_off():

@@ -14,16 +14,21 @@ class CarriedLoad {
   CarriedLoad(const Chain& chain, int pieces) : n_(chain.n), check_(chain, pieces), apart_(check_) {}
 
   // Another payload is named, or none. What was found of the arm without one was that one, or is no part of it. What is
-  // beside a named one shows again when the same is named again: parts that come and go.
+  // beside a named one shows again when the same is named again: parts that come and go. A zero of the torques that
+  // motion has shown to be off is so with every payload.
   void named(const CarryingChain& chain, const double* q) noexcept {
-    if (!carries_ && (flagged() || check_.held())) check_.reset();
+    const bool zero = check_.moved_zero();
+    if (!zero && !carries_ && (flagged() || check_.held())) check_.reset();
     if (chain.carries() != carries_) {
-      apart_.follow(check_);
+      if (zero)
+        apart_.take_over(check_);
+      else
+        apart_.follow(check_);
       std::swap(check_, apart_);
     }
     carries_ = chain.carries();
     if (carries_ && chain.payload() != name_) {
-      check_.reset();
+      if (!zero) check_.reset();
       name_ = chain.payload();
     }
     check_.declare(chain);

@@ -230,6 +230,19 @@ def test_a_bias_is_known_with_a_named_part_and_without_it():
     assert log.payload_or_bias[late].mean() > 0.95 and log.contact[late, -1].mean() < 0.02
 
 
+def test_a_payload_that_the_user_keeps_is_not_taken_off_a_named_part_beside_a_bias():
+    """Kept in the first 10 s and put down; the same mass is named from 30 s on."""
+    log, t = carried(36.0, 2.0, lambda t: (t < 10.0) | (t > 30.0))
+    named(log, 2.0, t > 30.0)
+    log.effort[:, 0] += np.where(t > 10.0, 3.0, 0.0)
+    pipeline = Pipeline(ROBOT)
+    pipeline.run(log[t < 10.0])
+    pipeline.stage("force").answer_payload(PayloadAnswer.keep)
+    pipeline.run(rest := log[t >= 10.0])
+    at_last = rest.time > rest.time[-1] - 1.0
+    assert np.abs(rest.external_wrench[at_last, 2]).max() < 10.0
+
+
 def test_more_friction_of_a_joint_is_not_called_a_bias_that_a_tare_takes_off():
     log = measured(moving(30.0), noise=0.1)
     log.effort[:, 0] += 3.0 * np.tanh(log.qd[:, 0] / 0.02)

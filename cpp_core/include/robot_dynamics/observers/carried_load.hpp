@@ -17,7 +17,7 @@ class CarriedLoad {
   // beside a named one shows again when the same is named again: parts that come and go. A zero of the torques that
   // motion has shown to be off is so with every payload.
   void named(const CarryingChain& chain, const double* q) noexcept {
-    const bool zero = check_.moved_zero();
+    const bool zero = flagged() && check_.moved_zero();  // a payload that the user keeps is for one name
     if (!zero && !carries_ && (flagged() || check_.held())) check_.reset();
     if (chain.carries() != carries_) {
       if (zero)

@@ -173,8 +173,7 @@ void bind(py::module_& m) {
       },
       py::arg("payload"), py::arg("largest"), py::arg("held"),
       "Reason to refuse a named payload (4) [kg, m], empty where it is plausible. largest [kg]: what the arm carries; "
-      "held "
-      "[kg]: payload and last link, which can be put down.");
+      "held [kg]: payload and last link, which can be put down.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
   m.def(

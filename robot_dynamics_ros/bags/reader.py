@@ -174,7 +174,7 @@ def _load_one(
     topics = read_topics(path, TYPES, progress)
     name = choose_topic(topics, topic, path)
     raw = topics[name]
-    report.take_unit(path, raw.effort_unit, raw.effort_unit)
+    report.take_unit(path, raw.effort_unit)
     report.topic = name
     switches = [t for n, t in topics.items() if t.type == BOOL and "freedrive" in n and t.raws]
     report.freedrive += [(t.stamps(), np.array([message[-1:] > b"\0" for message in t.raws])) for t in switches]

@@ -65,10 +65,10 @@ class BagReport:
         if count:
             self.dropped[reason] = self.dropped.get(reason, 0) + int(count)
 
-    def take_unit(self, path: Path, unit: str, said: str) -> None:
-        """Note the `effort_unit` of a part; said: as the part states it. Raises DataError where others have another."""
+    def take_unit(self, path: Path, unit: str, said: str = "") -> None:
+        """Note the `effort_unit` of a part; said: its own word for it. Raises DataError where others have another."""
         if self.topic and unit != self.effort_unit:
-            said = said or "none is stated"
+            said = said or unit or "none is stated"
             raise DataError(f"{path}: unit of the effort is not that of the parts before it ({said}): convert it")
         self.effort_unit = unit
 
@@ -141,11 +141,10 @@ def clock_restarts(stamp_ns: np.ndarray) -> bool:
 
 def order_rows(log: Log, report: BagReport) -> Log:
     """Messages that arrived slightly out of order are sorted; a clock that restarts is kept and reported."""
-    step = np.diff(log.stamp_ns)
-    back = int((step < 0).sum())
+    back = int((np.diff(log.stamp_ns) < 0).sum())
     if not back:
         return log
-    if step.min() > -SWAPPED:
+    if not clock_restarts(log.stamp_ns):
         report.notes.append(f"{back} messages were out of order and have been sorted")
         return log[np.argsort(log.stamp_ns, kind="stable")]
     report.notes.append(f"the clock went backwards {back} times (restart or loop): observers start again there")
